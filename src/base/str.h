@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* str.h - text: the only place that turns text into numbers, and "did you mean". */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+bool str_eq(const char *a, const char *b); /* NULL equals only NULL */
+bool str_starts(const char *s, const char *prefix);
+bool str_ends(const char *s, const char *suffix);
+
+/* The whole text must be one decimal number in [min, max]; no spaces, no '+'. */
+int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out);
+
+/* The word of the list that was probably meant, or NULL when none is near. */
+const char *str_guess(const char *word, const char *const *list, size_t count);
+
+char *str_printf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+/* contract.h - what a task finds: variables, files, folders.  Pure: spec and placement
+ * in, bundle out.  The native contract is in docs/contract.md; dialects add theirs.
+ */
+#pragma once
+
+#include <stddef.h>
+
+#include "job/bundle.h"
+#include "job/job.h"
+
+/* Host folders the depot made ready for this job; all strings borrowed. */
+struct contract_places {
+	const char *attempt_folder;
+	const char *code;         /* unpacked snapshot, or NULL */
+	const char *const *inputs;  /* by spec->inputs, host paths */
+	const char *const *outputs; /* by spec->outputs, host paths */
+	const char *user_path;      /* PATH of the submitter in private mode, or NULL */
+	int64_t uid_base, uid_count;
+};
+
+/* One bundle for the task of this rank. Never fails: everything was checked before. */
+struct bundle *contract_bundle(const struct job *j, int rank, const struct contract_places *p);

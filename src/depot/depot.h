@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* depot.h - bytes in and out: code snapshots, inputs, outputs, the folders of a job.
+ *
+ * An interface, because preparing and collecting touch disks: depot_files.c is real,
+ * depot_sim.c takes virtual time and fails by seed.  Both calls mean "make it so".
+ *
+ * Layout below the state folder:
+ *   code/<hash>/tree        an unpacked snapshot, read-only, shared by its jobs
+ *   jobs/<id / 1000>/<id>/  output/<name>/, task-<rank>/attempt-<n>/ (log, mark, exit)
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "job/job.h"
+#include "world/world.h"
+
+/* What a job's tasks get from the host; strings are the depot's, valid until release. */
+struct depot_places {
+	const char *code; /* or NULL */
+	const char *const *inputs;
+	const char *const *outputs;
+};
+
+typedef void (*depot_prepared)(void *arg, const struct depot_places *p, const struct err *err);
+typedef void (*depot_collected)(void *arg, const struct err *err);
+
+struct depot;
+
+struct depot_ops {
+	/* Makes the job's folders, its code and inputs ready, owned by uid_base where >= 0. */
+	void (*prepare)(struct depot *d, const struct job *j, int64_t uid_base, depot_prepared done,
+			void *arg);
+	/* Makes what the outputs hold durable. */
+	void (*collect)(struct depot *d, const struct job *j, depot_collected done, void *arg);
+	/* The attempt's folder (created on demand by the engine); caller frees. */
+	char *(*attempt_folder)(struct depot *d, int64_t job, int task, int attempt);
+	void (*destroy)(struct depot *d);
+};
+
+struct depot {
+	const struct depot_ops *ops;
+};
+
+/* Real depot.  unpack_path: the yard-unpack program. */
+struct depot *depot_files_create(struct world *w, const char *state_dir, const char *unpack_path,
+				 struct err *err);
+struct depot *depot_sim_create(struct world *w, int fail_percent);
+
+/* Code snapshots (real depot only): content-addressed archives. */
+int depot_code_has(struct depot *d, const char *hash); /* 1 there, 0 not */
+struct depot_upload; /* streams an archive in; its hash is checked at the end */
+struct depot_upload *depot_code_begin(struct depot *d, const char *hash, struct err *err);
+int depot_code_write(struct depot_upload *u, const void *data, size_t len, struct err *err);
+/* Takes the upload.  done: stored, unpacked and durable, or why not. */
+void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg);
+void depot_code_abort(struct depot_upload *u);
+/* Host folder of a job's output, for `yard show`; caller frees; NULL: no such output. */
+char *depot_output_path(struct depot *d, const struct job *j, const char *output);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/* bundle.h - everything an engine needs to start one task, and nothing else.
+ *
+ * contract makes it from spec and placement, depot adds host paths, the engine and
+ * the shim carry it out.  Plain data; bundle_destroy frees all of it.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job/placement.h"
+#include "job/resources.h"
+#include "job/spec.h"
+
+struct task_ref {
+	int64_t job;
+	int task; /* rank */
+	int attempt;
+};
+
+enum mount_kind {
+	MOUNT_BIND_RO, /* host path, read-only */
+	MOUNT_BIND_RW, /* host path; what is written belongs to its owner outside */
+	MOUNT_SCRATCH, /* host path seen through an overlay: writable inside, writes vanish */
+	MOUNT_DIR,     /* an empty folder of the task's own; vanishes */
+	MOUNT_FILE,    /* a small file with this content, mode 0644 */
+	MOUNT_KIND_COUNT
+};
+
+struct mount {
+	enum mount_kind kind;
+	char *target;  /* absolute path inside */
+	char *source;  /* host path; NULL for DIR and FILE */
+	char *content; /* FILE */
+	size_t content_len;
+};
+
+struct bundle {
+	struct task_ref ref;
+	char *folder;   /* the attempt's own folder on the host: mark, exit, log, socket */
+	char *hostname; /* "<job name>-<role>-<index>", made to fit */
+	char **argv;
+	size_t argc;
+	struct pairs env; /* the whole environment */
+	char *workdir;
+	struct mount *mounts;
+	size_t mount_count, mount_cap;
+	struct resources limits; /* what placement gave; devices are those of the placement */
+	struct placement place;
+	int64_t shm_bytes;
+	int64_t log_limit_bytes; /* of one attempt; the oldest goes first */
+	int pids_max;
+	int64_t uid_base; /* root mode: first host uid of the owner's range; -1: private mode */
+	int64_t uid_count;
+};
+
+struct bundle *bundle_create(struct task_ref ref);
+void bundle_destroy(struct bundle *b); /* NULL is fine */
+struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,
+			   const char *source);
+void bundle_file(struct bundle *b, const char *target, const void *content, size_t len);

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+/* job.h - a job as the fold of its events. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job/event.h"
+#include "job/life.h"
+
+struct task {
+	int role, index; /* index inside the role */
+	enum task_state state;
+	struct placement place;
+	struct task_exit exit; /* when TASK_OVER */
+	int64_t started_ms, ended_ms;
+};
+
+struct job {
+	int64_t id, last_seq;
+	struct spec *spec;
+	char *owner, *group, *key, *digest;
+	int64_t owner_uid;
+	enum job_state state;
+	int attempt;  /* 0 before the first PLACED, then 1, 2, ... */
+	int failures; /* attempts that count against retry.max */
+	struct task *tasks; /* by rank: roles in order, tasks of a role in order */
+	size_t task_count;
+	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
+	char *stop_by, *stop_text;
+	bool killed; /* grace was over */
+	int64_t submitted_ms, queued_ms, placed_ms, started_ms, stop_ms, retry_at_ms, ended_ms;
+	enum outcome decided; /* by the completion policy, as soon as it is fulfilled */
+	int first_failed;     /* rank of the attempt's first failed task, -1: none */
+	enum outcome outcome;
+	char *reason; /* one sentence: why it ended, or why it is tried again */
+};
+
+struct job *job_create(const struct event *submitted); /* takes a copy of what it needs */
+void job_destroy(struct job *j);
+
+/* Whether the event may happen now: right state, right attempt, right task. */
+bool job_legal(const struct job *j, const struct event *e);
+/* Folds a legal event in; gives the effects to carry out once it is on disk. */
+uint32_t job_apply(struct job *j, const struct event *e);
+/* Effects to repeat after a restart, for the state the fold arrived at. */
+uint32_t job_at_boot(const struct job *j);
+/* In SETTLING: fills kind, outcome or until_ms, and text of the RETRY or ENDED event. */
+void job_settle(const struct job *j, int64_t now_ms, struct event *out);
+
+int job_rank(const struct job *j, const char *role, int index); /* -1: no such task */

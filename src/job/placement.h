@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+/* placement.h - where a task runs and what it was given there: recorded in PLACED. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "job/resources.h"
+
+#define NODE_NAME_MAX 64
+#define PORTS_MAX     32 /* of one task */
+
+struct placement {
+	char node[NODE_NAME_MAX];
+	int slot; /* unique among the node's present tasks: makes the loopback address */
+	struct {
+		char type[DEVICE_TYPE_MAX];
+		uint64_t mask; /* bit i: device i of that type on the node */
+	} devices[DEVICE_KINDS_MAX];
+	int ports[PORTS_MAX]; /* in the order the role asks for them, counts unrolled */
+	int port_count;
+};
+
+/* 127.x.y.z of a slot, never 127.0.x.x; out has room for 16 bytes. */
+void placement_address(int slot, char out[16]);

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+/* store.h - durable truth: events, and the rows that lists are read from.
+ *
+ * Only the yard writes.  A batch is on disk whole or not at all; done() is called on
+ * the loop thread, in the order of the commits, and only after it is durable.  Reads
+ * are of committed batches.  sqlite.c is the real one; memory.c can lose power
+ * between any two calls.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "job/event.h"
+#include "job/job.h"
+#include "world/world.h"
+
+struct store;
+
+/* One line of a list; strings are borrowed during the callback. */
+struct store_row {
+	int64_t id;
+	const char *name, *owner, *group, *reason; /* reason may be "" */
+	enum job_state state;
+	enum outcome outcome;
+	int priority, attempt, task_count, exit_code; /* exit_code as `yard run` returns it */
+	int64_t submitted_ms, started_ms, ended_ms;   /* 0: not yet */
+};
+
+struct store_query {
+	const char *owner, *group, *name; /* NULL: any */
+	int live;                         /* 1: live only, 0: ended only, -1: both */
+	int outcome;                      /* -1: any */
+	int64_t before;                   /* only ids below; 0: from the newest */
+	int limit;                        /* 1..1000 */
+};
+
+/* Fills the row of a job as it is after its last event. */
+void store_row_of(const struct job *j, struct store_row *out);
+
+struct store_batch;
+struct store_batch *store_batch_create(void);
+void store_batch_destroy(struct store_batch *b);
+/* Copies (encodes) both.  A job's row is the last one added for it. */
+void store_batch_event(struct store_batch *b, const struct event *e);
+void store_batch_row(struct store_batch *b, const struct store_row *row);
+size_t store_batch_count(const struct store_batch *b); /* events */
+
+typedef void (*store_done)(void *arg, const struct err *err); /* err NULL: durable */
+
+/* Takes the batch.  One at a time: the next only after done().  A failed commit (disk
+ * full) leaves the store as it was before the batch. */
+void store_commit(struct store *s, struct store_batch *b, store_done done, void *arg);
+
+struct store_counters {
+	int64_t next_seq, next_job;
+};
+
+/* At boot: every EV_QUOTA and EV_USER still in force, then every event of every live job, by seq. */
+int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
+	       struct store_counters *out, struct err *err);
+
+/* Events of one job from seq on, or of all jobs (job 0), at most limit, by seq. */
+int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,
+		 void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+int store_list(struct store *s, const struct store_query *q,
+	       void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err);
+/* ERR_NOT_FOUND when there is none.  By key: of that owner; by name: the newest. */
+int store_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
+		   char digest[65], struct err *err);
+int store_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
+		    struct err *err);
+int store_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
+	      void *arg, struct err *err);
+
+/* A consistent copy while the store is in use. */
+void store_backup(struct store *s, const char *path, store_done done, void *arg);
+void store_destroy(struct store *s); /* waits for a commit under way */
+
+struct store *store_sqlite_open(struct world *w, const char *path, struct err *err);
+/* Puts a backup in place of (or as) the database at path; checks it first; no daemon may run. */
+int store_sqlite_restore(const char *backup, const char *path, struct err *err);
+
+/* The memory store: its disk outlives it, so that a test can crash and boot again. */
+struct store_disk;
+struct store_disk *store_disk_create(void);
+void store_disk_destroy(struct store_disk *d);
+struct store *store_memory_open(struct world *w, struct store_disk *d);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* stream.h - bytes out of tasks: logs that are read by offset and followed.
+ *
+ * A task's log is a run of records (base/logframe.h) in segment files that the shim
+ * writes in the attempt's folder; see there for the layout.  An offset counts the
+ * bytes of the record run since the attempt began, so it survives rotation and a
+ * reader can go on exactly where it broke off.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/logframe.h"
+#include "world/world.h"
+
+struct log_reader;
+
+/* A folder with no log yet is an empty log. */
+struct log_reader *log_reader_open(const char *folder, uint64_t offset, struct err *err);
+void log_reader_close(struct log_reader *r);
+/* Next whole record: 1, or 0: nothing more yet, or -1.  Data is valid until the next call. */
+int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data, struct err *err);
+uint64_t log_reader_offset(const struct log_reader *r); /* behind the last record given */
+uint64_t log_reader_skipped(const struct log_reader *r); /* bytes rotated away before they were read */
+/* The offset from which about `lines` lines remain; for `logs --tail`. */
+int log_tail_offset(const char *folder, int64_t lines, uint64_t *offset, struct err *err);
+
+/* Follows: calls on_more (on the loop) whenever the log may have grown; costs nothing while it does not. */
+struct log_follow;
+struct log_follow *log_follow_create(struct world *w, const char *folder, world_cb on_more, void *arg,
+				     struct err *err);
+void log_follow_destroy(struct log_follow *f);
