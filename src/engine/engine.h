@@ -39,7 +39,9 @@ struct engine_ops {
 	void (*begin)(struct engine *e);
 	/* Takes the bundle.  If this attempt was already marked as begun it is adopted instead. */
 	void (*start)(struct engine *e, struct bundle *b);
-	/* After a restart: the attempt was STARTED; report its exit, now or later (LOST if unknown). */
+	/* After a restart, for an attempt that must not be begun (again): what runs is found and
+	 * its exit reported now or later; a mark without a shim or exit is LOST; an attempt that
+	 * never began is fenced (a shim still on its way must give up) and reported UNSTARTED. */
 	void (*adopt)(struct engine *e, const struct task_ref *ref, const char *folder);
 	/* kill false: ask it to end (SIGTERM to its main process); true: end everything in it. */
 	void (*stop)(struct engine *e, const struct task_ref *ref, bool kill);
@@ -87,5 +89,12 @@ struct engine *engine_sim_create(struct engine_sim_machine *m, const struct engi
 /* For the checks: how often this attempt was really started; tasks that run now. */
 int engine_sim_starts(const struct engine_sim_machine *m, const struct task_ref *ref);
 int engine_sim_running(const struct engine_sim_machine *m);
-/* The daemon died (power: the machine too, every task is gone); a new engine may be created. */
+/* How the attempt really ended; false: it has not. */
+bool engine_sim_truth(const struct engine_sim_machine *m, const struct task_ref *ref,
+		      struct task_exit *out);
+/* The first thing the yard asked that it must never ask (a device given twice, a node
+ * filled beyond its room, two attempts of a task at once), in words; NULL: none. */
+const char *engine_sim_violation(const struct engine_sim_machine *m);
+/* The daemon died (power: the machine too, every task is gone); a new engine may be created.
+ * Goes with the world's own crash, in either order: the dead engine's timer is not touched. */
 void engine_sim_machine_crash(struct engine_sim_machine *m, bool power);

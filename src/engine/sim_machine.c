@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/sim_machine.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+#define SPAWN_MS_MAX  4  /* from start() to the mark */
+#define BEGIN_MS_MAX  20 /* from the mark to the task's first instruction */
+#define REPORT_MS_MAX 3
+#define TERM_MS_MAX   60
+#define KILL_MS_MAX   5
+#define LATE_MS_MAX   2000 /* of a lie */
+
+/*        start()          mark           exec          end
+ *   NEW ────────> SPAWNING ────> MARKED ─────> RUNNING ────> OVER
+ *    ^───────────────┘ the daemon died: nothing was left behind
+ * A machine that loses power, or a shim that vanishes, goes from MARKED and RUNNING to
+ * OVER with EXIT_LOST.  Nothing leaves OVER, so a second start can only be refused.
+ */
+enum sim_state { SIM_NEW, SIM_SPAWNING, SIM_MARKED, SIM_RUNNING, SIM_OVER };
+enum sim_stop { STOP_NOT, STOP_TERM, STOP_KILL };
+
+struct sim_task {
+	struct task_ref ref;
+	enum sim_state state;
+	enum sim_stop stop;
+	int starts;
+	uint64_t end_seq; /* of the happening that ends it; others came too late */
+	int64_t begun_ms, told_ms; /* when it began; when started() is told */
+	int epoch;                 /* of the daemon that asked for it last: others hear nothing */
+	bool ignores_term;
+	struct task_exit exit;
+	struct resources limits;
+	struct placement place;
+};
+
+enum what { SPAWN, BEGIN, END, TELL_STARTED, TELL_EXITED };
+
+struct happening {
+	int64_t at_ms;
+	uint64_t seq;
+	enum what what;
+	int epoch; /* SPAWN and TELL_*: done by this daemon or by nobody */
+	struct sim_task *task;
+};
+
+struct engine_sim_machine {
+	struct world *world;
+	uint64_t random;
+	struct node *nodes;
+	size_t node_count;
+	struct engine_sim_faults faults;
+	struct sim_sink up;
+	bool attached;
+	int epoch;
+	int64_t now_ms; /* of the happening under way */
+	uint64_t seq;
+	struct happening *heap; /* soonest first; seq breaks ties, so runs replay exactly */
+	size_t heap_count, heap_cap;
+	struct map *by_ref;
+	struct sim_task **tasks; /* all there ever were */
+	size_t task_count, task_cap, running;
+	void **graves;
+	size_t grave_count, grave_cap;
+	char *violation;
+};
+
+/* The machine draws from its own sequence: another draw in the daemon changes nothing here. */
+static uint64_t draw(struct engine_sim_machine *m)
+{
+	uint64_t z = (m->random += 0x9e3779b97f4a7c15u);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
+static int64_t upto(struct engine_sim_machine *m, int64_t max)
+{
+	return max <= 0 ? 0 : (int64_t)(draw(m) % ((uint64_t)max + 1));
+}
+
+static bool chance(struct engine_sim_machine *m, int percent)
+{
+	return (int)(draw(m) % 100) < percent;
+}
+
+static bool sooner(const struct happening *a, const struct happening *b)
+{
+	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->seq < b->seq;
+}
+
+static uint64_t schedule(struct engine_sim_machine *m, enum what what, struct sim_task *t,
+			 int64_t at_ms)
+{
+	struct happening h = { at_ms, ++m->seq, what, m->epoch, t };
+	size_t i = m->heap_count;
+
+	mem_grow(&m->heap, &m->heap_cap, m->heap_count, sizeof *m->heap);
+	m->heap_count++;
+	for (; i > 0 && sooner(&h, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		m->heap[i] = m->heap[(i - 1) / 2];
+	m->heap[i] = h;
+	return h.seq;
+}
+
+static struct happening pop(struct engine_sim_machine *m)
+{
+	struct happening first = m->heap[0];
+	struct happening last = m->heap[--m->heap_count];
+	size_t i = 0, child;
+
+	while ((child = 2 * i + 1) < m->heap_count) {
+		if (child + 1 < m->heap_count && sooner(&m->heap[child + 1], &m->heap[child]))
+			child++;
+		if (!sooner(&m->heap[child], &last))
+			break;
+		m->heap[i] = m->heap[child];
+		i = child;
+	}
+	if (m->heap_count)
+		m->heap[i] = last;
+	return first;
+}
+
+static void ref_key(const struct task_ref *ref, char out[64])
+{
+	snprintf(out, 64, "%" PRId64 ".%d.%d", ref->job, ref->task, ref->attempt);
+}
+
+static struct sim_task *find(const struct engine_sim_machine *m, const struct task_ref *ref)
+{
+	char key[64];
+
+	ref_key(ref, key);
+	return map_gets(m->by_ref, key);
+}
+
+static struct sim_task *task_add(struct engine_sim_machine *m, const struct task_ref *ref)
+{
+	struct sim_task *t = mem_alloc(1, sizeof *t);
+	char key[64];
+
+	ref_key(ref, key);
+	map_puts(m->by_ref, key, t);
+	mem_grow(&m->tasks, &m->task_cap, m->task_count, sizeof *m->tasks);
+	m->tasks[m->task_count++] = t;
+	t->ref = *ref;
+	return t;
+}
+
+/* Another story of old, true once and of no use now. */
+static void tell_of_old(struct engine_sim_machine *m)
+{
+	struct sim_task *t = m->tasks[upto(m, (int64_t)m->task_count - 1)];
+
+	if (t->state != SIM_OVER || t->exit.kind == EXIT_LOST)
+		return;
+	schedule(m, t->starts && chance(m, 50) ? TELL_STARTED : TELL_EXITED, t,
+		 m->now_ms + upto(m, LATE_MS_MAX));
+}
+
+static void tell_started(struct engine_sim_machine *m, struct sim_task *t)
+{
+	int lie = m->faults.lie_percent;
+
+	if (!m->attached || t->epoch != m->epoch)
+		return;
+	t->told_ms = m->now_ms + upto(m, REPORT_MS_MAX);
+	if (chance(m, lie))
+		schedule(m, TELL_STARTED, t, t->told_ms + upto(m, LATE_MS_MAX)); /* twice */
+	if (chance(m, lie)) /* late: perhaps behind its own exit */
+		schedule(m, TELL_STARTED, t, t->told_ms + upto(m, LATE_MS_MAX));
+	else
+		schedule(m, TELL_STARTED, t, t->told_ms);
+	if (chance(m, lie))
+		tell_of_old(m);
+}
+
+static void tell_exited(struct engine_sim_machine *m, struct sim_task *t)
+{
+	int64_t at_ms = m->now_ms + upto(m, REPORT_MS_MAX);
+
+	if (!m->attached || t->epoch != m->epoch)
+		return;
+	if (at_ms < t->told_ms)
+		at_ms = t->told_ms;
+	schedule(m, TELL_EXITED, t, at_ms);
+	if (chance(m, m->faults.lie_percent))
+		schedule(m, TELL_EXITED, t, at_ms + upto(m, LATE_MS_MAX));
+	if (chance(m, m->faults.lie_percent))
+		tell_of_old(m);
+}
+
+static void violate(struct engine_sim_machine *m, const struct sim_task *t, const char *what)
+{
+	if (!m->violation)
+		m->violation = str_printf("job %" PRId64 " task %d attempt %d: %s", t->ref.job,
+					  t->ref.task, t->ref.attempt, what);
+}
+
+static const struct node *node_of(const struct engine_sim_machine *m, const struct sim_task *t)
+{
+	for (size_t i = 0; i < m->node_count; i++)
+		if (str_eq(m->nodes[i].name, t->place.node))
+			return &m->nodes[i];
+	return NULL;
+}
+
+static bool devices_overlap(const struct placement *a, const struct placement *b)
+{
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		for (size_t k = 0; k < DEVICE_KINDS_MAX; k++)
+			if (a->devices[i].mask & b->devices[k].mask &&
+			    str_eq(a->devices[i].type, b->devices[k].type))
+				return true;
+	return false;
+}
+
+/* What the yard must never ask of a machine, whatever crashed before. */
+static void check_begin(struct engine_sim_machine *m, const struct sim_task *t)
+{
+	const struct node *node = node_of(m, t);
+	struct resources sum = t->limits;
+
+	if (t->starts > 1)
+		violate(m, t, "was started twice");
+	if (!node) {
+		violate(m, t, "was started on a node that does not exist");
+		return;
+	}
+	for (size_t i = 0; i < m->task_count; i++) {
+		const struct sim_task *o = m->tasks[i];
+
+		if (o == t || o->state != SIM_RUNNING)
+			continue;
+		if (o->ref.job == t->ref.job && o->ref.task == t->ref.task)
+			violate(m, t, "was started while another attempt of it runs");
+		if (!str_eq(o->place.node, t->place.node))
+			continue;
+		resources_add(&sum, &o->limits);
+		if (o->place.slot == t->place.slot)
+			violate(m, t, "was given a slot that is in use");
+		if (devices_overlap(&o->place, &t->place))
+			violate(m, t, "was given a device that is in use");
+	}
+	if (!resources_fit(&sum, &node->capacity))
+		violate(m, t, "was started on a node that has no room for it");
+}
+
+static void draw_exit(struct engine_sim_machine *m, struct sim_task *t)
+{
+	struct task_exit *x = &t->exit;
+
+	*x = (struct task_exit){ .kind = EXIT_CODE, .limit_bytes = t->limits.memory_bytes };
+	x->peak_bytes = upto(m, t->limits.memory_bytes);
+	if (!chance(m, m->faults.fail_percent))
+		return;
+	switch (upto(m, 2)) {
+	case 0:
+		x->code = 1 + (int)upto(m, 126);
+		break;
+	case 1:
+		x->kind = EXIT_SIGNAL;
+		x->signal = 11;
+		break;
+	case 2:
+		x->kind = EXIT_OOM;
+		x->signal = 9;
+		x->peak_bytes = x->limit_bytes;
+		break;
+	}
+}
+
+static void end_now(struct engine_sim_machine *m, struct sim_task *t)
+{
+	if (t->state == SIM_RUNNING) {
+		m->running--;
+		t->exit.cpu_ms = m->now_ms - t->begun_ms;
+	}
+	t->state = SIM_OVER;
+}
+
+static void end_unstarted(struct engine_sim_machine *m, struct sim_task *t, const char *why)
+{
+	t->exit = (struct task_exit){ .kind = EXIT_UNSTARTED };
+	snprintf(t->exit.text, sizeof t->exit.text, "%s", why);
+	end_now(m, t);
+	tell_exited(m, t);
+}
+
+static void end_lost(struct engine_sim_machine *m, struct sim_task *t, const char *why)
+{
+	t->exit = (struct task_exit){ .kind = EXIT_LOST };
+	snprintf(t->exit.text, sizeof t->exit.text, "%s", why);
+	end_now(m, t);
+}
+
+/* A stop that reached a running task. */
+static void feel_stop(struct engine_sim_machine *m, struct sim_task *t)
+{
+	bool kill = t->stop == STOP_KILL;
+
+	if (t->stop == STOP_NOT || (!kill && t->ignores_term))
+		return;
+	/* Half of those that are asked politely clean up and leave with a code of their own. */
+	if (kill || chance(m, 50))
+		t->exit = (struct task_exit){ .kind = EXIT_STOPPED, .signal = kill ? 9 : 15 };
+	t->end_seq = schedule(m, END, t, m->now_ms + upto(m, kill ? KILL_MS_MAX : TERM_MS_MAX));
+}
+
+static void spawn(struct engine_sim_machine *m, struct sim_task *t)
+{
+	if (t->state != SIM_SPAWNING)
+		return;
+	if (chance(m, m->faults.start_fail_percent)) {
+		end_unstarted(m, t, "the simulated machine could not start it");
+		return;
+	}
+	t->state = SIM_MARKED;
+	schedule(m, BEGIN, t, m->now_ms + upto(m, BEGIN_MS_MAX));
+}
+
+static void begin(struct engine_sim_machine *m, struct sim_task *t)
+{
+	if (t->state != SIM_MARKED)
+		return;
+	if (t->stop == STOP_KILL) {
+		end_unstarted(m, t, "stopped before it was started");
+		return;
+	}
+	t->state = SIM_RUNNING;
+	t->starts++;
+	t->begun_ms = m->now_ms;
+	t->ignores_term = chance(m, m->faults.ignore_term_percent);
+	check_begin(m, t);
+	m->running++;
+	draw_exit(m, t);
+	tell_started(m, t);
+	t->end_seq = schedule(m, END, t, m->now_ms + upto(m, m->faults.run_ms_max));
+	feel_stop(m, t);
+}
+
+static void happen(struct engine_sim_machine *m, const struct happening *h)
+{
+	struct sim_task *t = h->task;
+	bool here = m->attached && h->epoch == m->epoch;
+
+	switch (h->what) {
+	case SPAWN:
+		if (here)
+			spawn(m, t);
+		break;
+	case BEGIN:
+		begin(m, t);
+		break;
+	case END:
+		if (t->state != SIM_RUNNING || t->end_seq != h->seq)
+			break;
+		end_now(m, t);
+		tell_exited(m, t);
+		break;
+	case TELL_STARTED:
+		if (here)
+			m->up.started(m->up.arg, &t->ref);
+		break;
+	case TELL_EXITED:
+		if (here)
+			m->up.exited(m->up.arg, &t->ref, &t->exit);
+		break;
+	}
+}
+
+bool sim_machine_next(const struct engine_sim_machine *m, int64_t *at_ms)
+{
+	if (!m->heap_count)
+		return false;
+	*at_ms = m->heap[0].at_ms;
+	return true;
+}
+
+void sim_machine_run(struct engine_sim_machine *m)
+{
+	int64_t now_ms = world_mono_ms(m->world);
+
+	while (m->heap_count && m->heap[0].at_ms <= now_ms) {
+		struct happening h = pop(m);
+
+		if (h.at_ms > m->now_ms)
+			m->now_ms = h.at_ms;
+		happen(m, &h);
+	}
+	m->now_ms = now_ms;
+}
+
+/* The daemon asks for the story of what it may have missed. */
+static void retell(struct engine_sim_machine *m, struct sim_task *t)
+{
+	if (t->state == SIM_RUNNING)
+		tell_started(m, t);
+	if (t->state == SIM_OVER)
+		tell_exited(m, t);
+}
+
+void sim_machine_start(struct engine_sim_machine *m, const struct bundle *b)
+{
+	struct sim_task *t = find(m, &b->ref);
+
+	sim_machine_run(m);
+	if (!t)
+		t = task_add(m, &b->ref);
+	t->epoch = m->epoch;
+	if (t->state != SIM_NEW) {
+		retell(m, t);
+		return;
+	}
+	t->limits = b->limits;
+	t->place = b->place;
+	t->state = SIM_SPAWNING;
+	schedule(m, SPAWN, t, m->now_ms + upto(m, SPAWN_MS_MAX));
+}
+
+void sim_machine_adopt(struct engine_sim_machine *m, const struct task_ref *ref)
+{
+	struct sim_task *t = find(m, ref);
+
+	sim_machine_run(m);
+	if (!t)
+		t = task_add(m, ref);
+	t->epoch = m->epoch;
+	if (t->state == SIM_NEW)
+		end_lost(m, t, "the machine knows nothing of it");
+	retell(m, t);
+}
+
+void sim_machine_stop(struct engine_sim_machine *m, const struct task_ref *ref, bool kill)
+{
+	struct sim_task *t = find(m, ref);
+
+	sim_machine_run(m);
+	/* A daemon that has neither started nor adopted it cannot know where it is. */
+	if (!t || t->epoch != m->epoch)
+		return;
+	if (kill || t->stop == STOP_NOT)
+		t->stop = kill ? STOP_KILL : STOP_TERM;
+	if (t->state == SIM_SPAWNING)
+		end_unstarted(m, t, "stopped before it was started");
+	else if (t->state == SIM_RUNNING)
+		feel_stop(m, t);
+}
+
+bool sim_machine_usage(struct engine_sim_machine *m, const struct task_ref *ref,
+		       struct engine_usage *out)
+{
+	const struct sim_task *t = find(m, ref);
+
+	sim_machine_run(m);
+	if (!t || t->state != SIM_RUNNING)
+		return false;
+	*out = (struct engine_usage){ .time_ms = world_now_ms(m->world),
+				      .cpu_ms = m->now_ms - t->begun_ms,
+				      .memory_bytes = t->limits.memory_bytes / 2,
+				      .memory_peak_bytes = t->exit.peak_bytes,
+				      .pids = 1 };
+	return true;
+}
+
+void sim_machine_attach(struct engine_sim_machine *m, const struct sim_sink *up)
+{
+	sim_machine_run(m);
+	m->up = *up;
+	m->attached = true;
+}
+
+void *sim_machine_detach(struct engine_sim_machine *m)
+{
+	bool was = m->attached;
+
+	sim_machine_run(m);
+	m->attached = false;
+	m->epoch++;
+	for (size_t i = 0; i < m->task_count; i++)
+		if (m->tasks[i]->state == SIM_SPAWNING)
+			m->tasks[i]->state = SIM_NEW; /* no mark was left: it may be started again */
+	return was ? m->up.arg : NULL;
+}
+
+void sim_machine_bury(struct engine_sim_machine *m, void *freed_with_the_machine)
+{
+	mem_grow(&m->graves, &m->grave_cap, m->grave_count, sizeof *m->graves);
+	m->graves[m->grave_count++] = freed_with_the_machine;
+}
+
+void sim_machine_crash(struct engine_sim_machine *m, bool power)
+{
+	sim_machine_run(m);
+	for (size_t i = 0; i < m->task_count; i++) {
+		struct sim_task *t = m->tasks[i];
+
+		if (t->state != SIM_MARKED && t->state != SIM_RUNNING)
+			continue;
+		if (power)
+			end_lost(m, t, "the machine was rebooted");
+		else if (chance(m, m->faults.lost_percent))
+			end_lost(m, t, "its shim is gone");
+	}
+}
+
+struct world *sim_machine_world(struct engine_sim_machine *m)
+{
+	return m->world;
+}
+
+size_t sim_machine_nodes(const struct engine_sim_machine *m, const struct node **nodes)
+{
+	*nodes = m->nodes;
+	return m->node_count;
+}
+
+struct engine_sim_machine *engine_sim_machine_create(struct world *w, const struct node *nodes,
+						     size_t node_count,
+						     const struct engine_sim_faults *f)
+{
+	struct engine_sim_machine *m = mem_alloc(1, sizeof *m);
+
+	m->world = w;
+	m->random = world_random(w);
+	m->nodes = mem_dup(nodes, node_count * sizeof *nodes);
+	m->node_count = node_count;
+	m->faults = *f;
+	m->by_ref = map_create();
+	m->now_ms = world_mono_ms(w);
+	return m;
+}
+
+void engine_sim_machine_destroy(struct engine_sim_machine *m)
+{
+	if (!m)
+		return;
+	for (size_t i = 0; i < m->task_count; i++)
+		free(m->tasks[i]);
+	for (size_t i = 0; i < m->grave_count; i++)
+		free(m->graves[i]);
+	map_destroy(m->by_ref);
+	free(m->tasks);
+	free(m->graves);
+	free(m->heap);
+	free(m->nodes);
+	free(m->violation);
+	free(m);
+}
+
+int engine_sim_starts(const struct engine_sim_machine *m, const struct task_ref *ref)
+{
+	const struct sim_task *t = find(m, ref);
+
+	return t ? t->starts : 0;
+}
+
+int engine_sim_running(const struct engine_sim_machine *m)
+{
+	return (int)m->running;
+}
+
+bool engine_sim_truth(const struct engine_sim_machine *m, const struct task_ref *ref,
+		      struct task_exit *out)
+{
+	const struct sim_task *t = find(m, ref);
+
+	if (!t || t->state != SIM_OVER)
+		return false;
+	*out = t->exit;
+	return true;
+}
+
+const char *engine_sim_violation(const struct engine_sim_machine *m)
+{
+	return m->violation;
+}
