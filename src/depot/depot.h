@@ -17,7 +17,7 @@
 #include "job/job.h"
 #include "world/world.h"
 
-/* What a job's tasks get from the host; strings are the depot's, valid until release. */
+/* What a job's tasks get from the host; strings are the depot's, valid during the callback. */
 struct depot_places {
 	const char *code; /* or NULL */
 	const char *const *inputs;
@@ -30,13 +30,16 @@ typedef void (*depot_collected)(void *arg, const struct err *err);
 struct depot;
 
 struct depot_ops {
-	/* Makes the job's folders, its code and inputs ready, owned by uid_base where >= 0. */
+	/* Neither call keeps j; done() comes later, on the loop, once.
+	 * Makes the job's folders, its code and inputs ready, owned by uid_base where >= 0. */
 	void (*prepare)(struct depot *d, const struct job *j, int64_t uid_base, depot_prepared done,
 			void *arg);
 	/* Makes what the outputs hold durable. */
 	void (*collect)(struct depot *d, const struct job *j, depot_collected done, void *arg);
 	/* The attempt's folder (created on demand by the engine); caller frees. */
 	char *(*attempt_folder)(struct depot *d, int64_t job, int task, int attempt);
+	char *(*output_folder)(struct depot *d, int64_t job, const char *output); /* caller frees */
+	/* What is under way is forgotten: no done() comes after. */
 	void (*destroy)(struct depot *d);
 };
 

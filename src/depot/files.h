@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+/* files.h - what depot_files.c and code.c share. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "depot/depot.h"
+
+struct depot_files {
+	struct depot base;
+	struct world *world;
+	char *state, *unpack;
+	int refs; /* its owner, and each piece of work under way */
+	bool gone; /* destroyed: nobody waits for answers any more */
+};
+
+/* The real depot behind the interface; the simulated one has no code. */
+struct depot_files *depot_files_of(struct depot *d);
+void depot_files_unref(struct depot_files *d);

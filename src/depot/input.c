@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "depot/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define GROUPS_MAX 1024
+
+static int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* %41 becomes A.  NULL: not an escape, or a NUL byte. */
+static char *unescape(const char *s)
+{
+	char *out = mem_alloc(1, strlen(s) + 1), *p = out;
+
+	for (; *s; s++) {
+		if (*s != '%') {
+			*p++ = *s;
+			continue;
+		}
+		int high = hex_value(s[1]), low = high < 0 ? -1 : hex_value(s[2]);
+		if (low < 0 || (high == 0 && low == 0)) {
+			free(out);
+			return NULL;
+		}
+		*p++ = (char)(high * 16 + low);
+		s += 2;
+	}
+	*p = '\0';
+	return out;
+}
+
+static char *path_of(const char *uri, struct err *err)
+{
+	const char *colon = strstr(uri, "://");
+	char *path = NULL;
+
+	if (uri[0] == '/')
+		return mem_strdup(uri);
+	if (!colon) {
+		err_set(err, ERR_INVALID,
+			"\"%s\" is no input: give an absolute path or file:///path", uri);
+		return NULL;
+	}
+	if (!str_starts(uri, "file://")) {
+		err_set(err, ERR_UNSUPPORTED,
+			"inputs by %.*s:// come with storage and are not there yet: give an absolute "
+			"path or file:///path on this machine",
+			(int)(colon - uri), uri);
+		return NULL;
+	}
+	const char *rest = uri + strlen("file://");
+	if (str_starts(rest, "localhost/"))
+		rest += strlen("localhost");
+	if (rest[0] == '/')
+		path = unescape(rest);
+	if (!path)
+		err_set(err, ERR_INVALID, "\"%s\" is no file URI: write file:///absolute/path", uri);
+	return path;
+}
+
+/* The thread acts on files as another user, with that user's groups, between enter and
+ * leave.  All three calls are the kernel's own, which change this one thread; libc's
+ * setgroups() would change every thread of the daemon. */
+struct disguise {
+	gid_t groups[GROUPS_MAX];
+	int group_count;
+};
+
+static int disguise_enter(struct disguise *d, uid_t uid, struct err *err)
+{
+	gid_t wanted[GROUPS_MAX];
+	int count = GROUPS_MAX;
+	char names[4096];
+	struct passwd pw, *found = NULL;
+
+	d->group_count = getgroups(GROUPS_MAX, d->groups);
+	if (d->group_count < 0)
+		return err_sys(err, "read own groups");
+	if (getpwuid_r(uid, &pw, names, sizeof names, &found) == 0 && found) {
+		if (getgrouplist(pw.pw_name, pw.pw_gid, wanted, &count) < 0)
+			count = GROUPS_MAX;
+	} else {
+		count = 0;
+	}
+	gid_t gid = found ? found->pw_gid : (gid_t)65534;
+	if (syscall(SYS_setgroups, (size_t)count, wanted) < 0)
+		return err_sys(err, "act as uid %u", uid);
+	setfsgid(gid);
+	setfsuid(uid);
+	if ((uid_t)setfsuid((uid_t)-1) != uid) {
+		setfsgid(getegid());
+		(void)syscall(SYS_setgroups, (size_t)d->group_count, d->groups);
+		return err_set(err, ERR_DENIED, "cannot act as uid %u", uid);
+	}
+	return 0;
+}
+
+static void disguise_leave(const struct disguise *d)
+{
+	setfsuid(geteuid());
+	setfsgid(getegid());
+	(void)syscall(SYS_setgroups, (size_t)d->group_count, d->groups);
+}
+
+static char *resolve(const char *path, struct err *err)
+{
+	struct stat st;
+	AUTO_FREE char *real = realpath(path, NULL);
+
+	if (!real || stat(real, &st) < 0) {
+		if (errno == ENOENT || errno == ENOTDIR)
+			err_set(err, ERR_NOT_FOUND, "%s does not exist", path);
+		else if (errno == EACCES)
+			err_set(err, ERR_DENIED, "%s is not readable", path);
+		else
+			err_sys(err, "%s", path);
+		return NULL;
+	}
+	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)) {
+		err_set(err, ERR_INVALID, "%s is neither a file nor a folder", path);
+		return NULL;
+	}
+	int need = S_ISDIR(st.st_mode) ? R_OK | X_OK : R_OK;
+	if (faccessat(AT_FDCWD, real, need, AT_EACCESS) < 0) {
+		err_set(err, ERR_DENIED, "%s is not readable", path);
+		return NULL;
+	}
+	return TAKE(real);
+}
+
+char *input_resolve(const char *uri, int64_t uid, struct err *err)
+{
+	AUTO_FREE char *path = path_of(uri, err);
+	if (!path)
+		return NULL;
+	if (uid < 0 || uid == (int64_t)geteuid())
+		return resolve(path, err);
+
+	struct disguise d;
+	if (disguise_enter(&d, (uid_t)uid, err) < 0)
+		return NULL;
+	struct err why = { .code = ERR_NONE };
+	char *real = resolve(path, &why);
+	disguise_leave(&d);
+	if (!real && why.code == ERR_DENIED)
+		err_set(err, ERR_DENIED, "%s by uid %lld, whose job this is", why.text,
+			(long long)uid);
+	else if (!real && err)
+		*err = why;
+	return real;
+}
