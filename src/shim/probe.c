@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shim/probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "shim/folder.h"
+
+/* 1: held by somebody; 0: free; -1. */
+static int lock_held(int dir, struct err *err)
+{
+	AUTO_FD int fd = openat(dir, "lock", O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_sys(err, "open lock");
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0; /* given back by the close */
+	return errno == EWOULDBLOCK ? 1 : err_sys(err, "lock");
+}
+
+static int exit_of(int dir, struct shim_probe *out, struct err *err)
+{
+	AUTO_BUF struct buf b = { 0 };
+	int got = folder_read(dir, "exit", &b, err);
+
+	if (got <= 0)
+		return got;
+	if (shim_exit_decode(b.data, b.len, &out->exit, err) < 0)
+		return -1;
+	out->state = SHIM_OVER;
+	return 1;
+}
+
+static int mark_of(int dir, struct shim_probe *out, struct err *err)
+{
+	AUTO_BUF struct buf b = { 0 };
+	int got = folder_read(dir, "mark", &b, err);
+
+	if (got <= 0)
+		return got;
+	return shim_mark_decode(b.data, b.len, &out->mark, err) < 0 ? -1 : 1;
+}
+
+/* The marked process, if it is still that one: a pid alone may be somebody else's by now. */
+static int open_pid(const struct shim_mark *m)
+{
+	int fd = (int)syscall(SYS_pidfd_open, (pid_t)m->pid, 0);
+
+	if (fd >= 0 && process_start(m->pid) != m->start) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int probe_marked(int dir, struct shim_probe *out, struct err *err)
+{
+	char boot[sizeof out->mark.boot];
+	int held, got;
+
+	boot_id(boot, sizeof boot);
+	if (!str_eq(boot, out->mark.boot)) {
+		out->state = SHIM_VANISHED;
+		snprintf(out->lost, sizeof out->lost, "the machine was restarted while it ran");
+		return 0;
+	}
+	if ((held = lock_held(dir, err)) < 0)
+		return -1;
+	if (held && (out->pidfd = open_pid(&out->mark)) >= 0) {
+		out->state = SHIM_ALIVE;
+		return 0;
+	}
+	/* It may have ended between our look for `exit` and now: what it left decides. */
+	if ((got = exit_of(dir, out, err)) != 0)
+		return got < 0 ? -1 : 0;
+	out->state = held ? SHIM_BUSY : SHIM_VANISHED;
+	snprintf(out->lost, sizeof out->lost, "the process that held it was killed");
+	return 0;
+}
+
+int shim_probe(const char *folder, struct shim_probe *out, struct err *err)
+{
+	AUTO_FD int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int got, held;
+
+	*out = (struct shim_probe){ .state = SHIM_NONE, .pidfd = -1 };
+	if (dir < 0)
+		return errno == ENOENT ? 0 : err_sys(err, "open %s", folder);
+	if ((got = exit_of(dir, out, err)) != 0)
+		return got < 0 ? err_wrap(err, "%s", folder) : 0;
+	/* Lock before mark: a free lock seen first and no mark after it means that none is
+	 * being made now. */
+	if ((held = lock_held(dir, err)) < 0 || (got = mark_of(dir, out, err)) < 0)
+		return err_wrap(err, "%s", folder);
+	if (got == 0) {
+		out->state = held ? SHIM_BUSY : SHIM_NONE;
+		return 0;
+	}
+	return probe_marked(dir, out, err);
+}
+
+int shim_connect(const char *folder, int *fd, struct err *err)
+{
+	AUTO_FD int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	if (dir < 0 || s < 0)
+		return err_sys(err, "open %s", folder);
+	/* Short whatever the folder's path: sun_path has 108 bytes. */
+	snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/sock", dir);
+	if (connect(s, (struct sockaddr *)&a, sizeof a) < 0)
+		return err_sys(err, "connect to the task's shim");
+	*fd = TAKE_FD(s);
+	return 0;
+}

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+/* probe.h - what became of an attempt, from its folder alone. */
+#pragma once
+
+#include "base/err.h"
+#include "shim/message.h"
+
+enum shim_state {
+	SHIM_NONE,    /* nobody began it: it may be started */
+	SHIM_BUSY,    /* a shim holds the lock but has left no mark yet: ask again in some ms */
+	SHIM_ALIVE,   /* mark and pidfd are set */
+	SHIM_OVER,    /* exit is set */
+	SHIM_VANISHED, /* begun, no exit, no shim: machine rebooted or shim killed; lost says which */
+};
+
+struct shim_probe {
+	enum shim_state state;
+	struct shim_mark mark;
+	struct shim_exit exit;
+	int pidfd; /* ALIVE: readable when the shim has ended; the caller closes */
+	char lost[128];
+};
+
+/* Never blocks but for disk.  A folder that is not there is SHIM_NONE. */
+int shim_probe(const char *folder, struct shim_probe *out, struct err *err);
+/* A connected, non-blocking, CLOEXEC stream socket to the live shim. */
+int shim_connect(const char *folder, int *fd, struct err *err);
+/* After VANISHED: kills and removes what its cgroups still hold; 0 when nothing is left. */
+int shim_sweep(const struct shim_mark *mark, struct err *err);
