@@ -37,7 +37,8 @@ struct job {
 	char *reason; /* one sentence: why it ended, or why it is tried again */
 };
 
-struct job *job_create(const struct event *submitted); /* takes a copy of what it needs */
+/* Takes spec; with NULL it copies the event's. */
+struct job *job_create(const struct event *submitted, struct spec *spec);
 void job_destroy(struct job *j);
 
 /* Whether the event may happen now: right state, right attempt, right task. */
@@ -50,3 +51,4 @@ uint32_t job_at_boot(const struct job *j);
 void job_settle(const struct job *j, int64_t now_ms, struct event *out);
 
 int job_rank(const struct job *j, const char *role, int index); /* -1: no such task */
+int job_exit_code(const struct job *j); /* of an ended job, as `yard run` returns it */

@@ -8,7 +8,7 @@
  *                               BACKOFF               STOPPING ─grace over─> (kill)
  *                                  ^                              v  all exited
  *                             retry \                         COLLECTING
- *                                    \                            v  collected
+ *                                    \                            v  collected: all is given back
  *                                     `───────────────────── SETTLING ─ended─> ENDED
  *
  * A step is legal or it is not; an illegal one changes nothing.  Effects mean "make
@@ -38,6 +38,7 @@ enum job_step {
 	STEP_SUBMIT,
 	STEP_READY,
 	STEP_PLACE,
+	STEP_STARTED,     /* a task started, others have not yet */
 	STEP_ALL_STARTED, /* derived: the last task started */
 	STEP_DECIDED,     /* derived: the completion policy is fulfilled, tasks still run */
 	STEP_STOP,
@@ -50,6 +51,8 @@ enum job_step {
 	JOB_STEP_COUNT
 };
 
+/* HOLD, QUEUE, UNQUEUE, RELEASE and SETTLE touch memory only and are carried out when the
+ * event is recorded; the others touch the outside and wait until it is on disk. */
 enum effect {
 	FX_HOLD = 1,        /* watch the dependencies */
 	FX_QUEUE = 2,       /* tell plan: it waits */
@@ -63,6 +66,7 @@ enum effect {
 	FX_PAUSE = 512,     /* back-off timer */
 	FX_UNQUEUE = 1024,  /* tell plan: it waits no more */
 	FX_FORGET = 2048,   /* ended: tell waiters and dependants, drop run-time files */
+	FX_ADOPT = 4096,    /* at boot: find every task that is not over, begin none */
 };
 
 struct life_step {

@@ -18,13 +18,15 @@ struct device_count {
 struct resources {
 	int64_t cpu_milli;    /* 1000 is one core */
 	int64_t memory_bytes;
-	struct device_count devices[DEVICE_KINDS_MAX]; /* kinds with count > 0 first, no kind twice */
+	struct device_count devices[DEVICE_KINDS_MAX]; /* kinds with a count first, none twice */
 };
 
 int resources_device(const struct resources *r, const char *type); /* 0: none */
-/* False: more than DEVICE_KINDS_MAX kinds. */
+/* A count of 0 takes the kind away.  False: no place for one more kind, or a bad type. */
 bool resources_set_device(struct resources *r, const char *type, int count);
 bool resources_fit(const struct resources *want, const struct resources *have);
+/* Sums end at the bounds of their type.  A kind for which there is no place is left out:
+ * spec_check sees to it that one job has no more than DEVICE_KINDS_MAX. */
 void resources_add(struct resources *r, const struct resources *more);
 void resources_sub(struct resources *r, const struct resources *less);
 void resources_scale(struct resources *r, int64_t times);

@@ -13,22 +13,16 @@
 #include "base/buf.h"
 #include "base/doc.h"
 #include "base/err.h"
+#include "job/pairs.h"
+#include "job/problem.h"
 #include "job/resources.h"
 
 #define SPEC_ROLES_MAX    64
 #define SPEC_TASKS_MAX    4096 /* of one job, all roles together */
 #define SPEC_NAME_MAX     128
+#define SPEC_BYTES_MAX    (256 << 10) /* of its canonical JSON */
 #define SPEC_PRIORITY_MAX 1000 /* from -1000 to 1000, 0 when not given */
 #define SPEC_ALL          (-1) /* completion: all tasks; retry: no bound */
-
-struct pair {
-	char *key, *value;
-};
-
-struct pairs {
-	struct pair *items;
-	size_t count, cap;
-};
 
 struct port_ask {
 	char *name;
@@ -40,13 +34,13 @@ struct role {
 	char *name; /* "main" when the file has just one command */
 	int count;
 	char **argv; /* what is executed: { "sh", "-c", line } for a shell line */
-	size_t argc;
+	size_t argc; /* argv[argc] is NULL */
 	char *shell_line; /* as written, or NULL when argv was given */
 	char *image;      /* "host" */
 	struct resources each; /* of one task */
-	int64_t shm_bytes;
+	int64_t shm_bytes; /* 0 before the check: half of the memory */
 	struct pairs env;
-	struct port_ask *ports;
+	struct port_ask *ports; /* after the check: those of any number first */
 	size_t port_count;
 	int fail_after;    /* failed tasks that end the job as failed; SPEC_ALL: only when all did */
 	int succeed_after; /* succeeded tasks that end the job as succeeded; SPEC_ALL: when all did */
@@ -74,7 +68,8 @@ struct spec {
 	char *name, *group;
 	int priority;
 	bool preemptible;
-	struct pairs labels, hyperparameters;
+	struct pairs labels;
+	struct pairs hyperparameters; /* values are JSON: 0.1, "adam", [1, 2] */
 	struct role *roles;
 	size_t role_count;
 	struct retry retry;
@@ -89,32 +84,21 @@ struct spec {
 	char *code; /* content hash of the snapshot, or NULL */
 };
 
-struct spec *spec_create(void);
+struct spec *spec_create(void); /* every default but those that depend on other fields */
 void spec_destroy(struct spec *s); /* NULL is fine */
-struct role *spec_add_role(struct spec *s);
+struct role *spec_add_role(struct spec *s); /* valid until the next is added */
+void role_set_shell(struct role *r, const char *line);
+void role_set_argv(struct role *r, const char *const *argv, size_t argc);
+struct port_ask *role_add_port(struct role *r, const char *name);
+struct channel *spec_add_input(struct spec *s, const char *name, const char *uri);
+struct channel *spec_add_output(struct spec *s, const char *name, const char *uri);
+struct service *spec_add_service(struct spec *s, const char *name, const char *role, const char *port);
+void spec_add_after(struct spec *s, int64_t job, bool ok);
 int spec_task_count(const struct spec *s);
 struct resources spec_total(const struct spec *s); /* of all tasks together */
 
-void pairs_set(struct pairs *p, const char *key, const char *value);
-const char *pairs_get(const struct pairs *p, const char *key); /* NULL: absent */
-
-/* One problem of a spec or a file; line 0 when there is no file behind it. */
-struct problem {
-	int line, column;
-	char *field; /* "roles[0].resources.cpu" */
-	char *text;  /* what is wrong and what is allowed */
-};
-
-struct problems {
-	struct problem *items;
-	size_t count, cap;
-};
-
-void problems_add(struct problems *p, int line, int column, const char *field, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-void problems_fini(struct problems *p);
-/* Becomes one ERR_INVALID: the first problem and how many more. 0 when there are none. */
-int problems_err(const struct problems *p, struct err *err);
+/* PREFIX_NAME for a task's environment: letters, digits and _, capitals; caller frees. */
+char *spec_variable(const char *prefix, const char *name);
 
 /* Fills defaults; adds every problem it finds. */
 void spec_check(struct spec *s, struct problems *out);

@@ -50,6 +50,8 @@ void yard_stop(struct yard *y, const struct principal *who, int64_t job, const c
 	       yard_done done, void *arg);
 void yard_set_quota(struct yard *y, const struct principal *who, const char *scope,
 		    const char *name, const struct quota *q, yard_done done, void *arg);
+/* -1: no quota is set for that user or group. */
+int yard_quota(const struct yard *y, const char *scope, const char *name, struct quota *out);
 /* What spec would meet now: 0, or why it can never run; words: would it start now, or why not. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/job.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+static void make_tasks(struct job *j)
+{
+	int rank = 0;
+
+	j->task_count = (size_t)spec_task_count(j->spec);
+	j->tasks = mem_alloc(j->task_count, sizeof *j->tasks);
+	for (size_t r = 0; r < j->spec->role_count; r++)
+		for (int i = 0; i < j->spec->roles[r].count; i++)
+			j->tasks[rank++] = (struct task){ .role = (int)r, .index = i };
+}
+
+static struct spec *copy_spec(const struct spec *s)
+{
+	AUTO_BUF struct buf text = { 0 };
+	AUTO_DOC struct doc *doc = NULL;
+
+	spec_to_json(s, &text);
+	doc = doc_parse_json(buf_str(&text), text.len, NULL);
+	return doc ? spec_from_json(doc_root(doc), NULL) : NULL;
+}
+
+struct job *job_create(const struct event *e, struct spec *spec)
+{
+	struct job *j = mem_alloc(1, sizeof *j);
+
+	j->id = e->job;
+	j->last_seq = e->seq;
+	j->spec = spec ? spec : copy_spec(e->spec);
+	j->owner = mem_strdup(e->by);
+	j->group = mem_strdup(e->group);
+	j->key = mem_strdup(e->key);
+	j->digest = mem_strdup(e->digest);
+	j->owner_uid = e->uid;
+	j->submitted_ms = e->time_ms;
+	j->first_failed = -1;
+	j->state = life_step(JOB_NEW, STEP_SUBMIT).next;
+	make_tasks(j);
+	if (j->spec->after_count == 0) {
+		j->state = life_step(j->state, STEP_READY).next;
+		j->queued_ms = e->time_ms;
+	}
+	return j;
+}
+
+void job_destroy(struct job *j)
+{
+	if (!j)
+		return;
+	spec_destroy(j->spec);
+	free(j->owner);
+	free(j->group);
+	free(j->key);
+	free(j->digest);
+	free(j->stop_by);
+	free(j->stop_text);
+	free(j->reason);
+	free(j->tasks);
+	free(j);
+}
+
+static const struct {
+	bool is_step;
+	enum job_step step;
+} step_of[EVENT_KIND_COUNT] = {
+	[EV_READY] = { true, STEP_READY },
+	[EV_PLACED] = { true, STEP_PLACE },
+	[EV_STOP] = { true, STEP_STOP },
+	[EV_GRACE_OVER] = { true, STEP_GRACE_OVER },
+	[EV_COLLECTED] = { true, STEP_COLLECTED },
+	[EV_RETRY] = { true, STEP_RETRY },
+	[EV_REQUEUED] = { true, STEP_REQUEUE },
+	[EV_ENDED] = { true, STEP_END },
+};
+
+/* Reports of a task count only for the attempt that is under way. */
+static bool task_legal(const struct job *j, const struct event *e)
+{
+	enum task_step step = e->kind == EV_STARTED ? TASK_START : TASK_EXIT;
+
+	if (e->attempt != j->attempt || e->task < 0 || (size_t)e->task >= j->task_count)
+		return false;
+	if (j->state != JOB_STARTING && j->state != JOB_RUNNING && j->state != JOB_STOPPING)
+		return false;
+	return life_task(j->tasks[e->task].state, step).legal;
+}
+
+bool job_legal(const struct job *j, const struct event *e)
+{
+	if (e->job != j->id)
+		return false;
+	if (e->kind == EV_STARTED || e->kind == EV_EXITED)
+		return task_legal(j, e);
+	if (!step_of[e->kind].is_step || !life_step(j->state, step_of[e->kind].step).legal)
+		return false;
+	if (e->kind == EV_PLACED)
+		return e->attempt == j->attempt + 1 && e->place_count == j->task_count;
+	if (e->kind == EV_COLLECTED)
+		return e->attempt == j->attempt;
+	return true;
+}
+
+static uint32_t go(struct job *j, enum job_step step)
+{
+	struct life_step s = life_step(j->state, step);
+
+	if (!s.legal)
+		return 0;
+	j->state = s.next;
+	return s.effects;
+}
+
+static size_t tasks_in(const struct job *j, enum task_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->task_count; i++)
+		n += j->tasks[i].state == state;
+	return n;
+}
+
+static void reset_attempt(struct job *j, const struct event *e)
+{
+	j->attempt = e->attempt;
+	j->placed_ms = e->time_ms;
+	j->started_ms = 0;
+	j->stop = STOP_NONE;
+	j->killed = false;
+	j->decided = OUTCOME_NONE;
+	j->first_failed = -1;
+	for (size_t i = 0; i < j->task_count; i++) {
+		struct task *t = &j->tasks[i];
+		*t = (struct task){ .role = t->role, .index = t->index, .place = e->places[i] };
+		t->state = life_task(TASK_IDLE, TASK_PLACE).next;
+	}
+}
+
+static uint32_t apply_started(struct job *j, const struct event *e)
+{
+	struct task *t = &j->tasks[e->task];
+
+	t->state = life_task(t->state, TASK_START).next;
+	t->started_ms = e->time_ms;
+	if (!j->started_ms)
+		j->started_ms = e->time_ms;
+	if (tasks_in(j, TASK_STARTING) == 0)
+		return go(j, STEP_ALL_STARTED);
+	return go(j, STEP_STARTED);
+}
+
+/* What the completion policy says once a task of this role has ended. */
+static enum outcome role_verdict(const struct job *j, int role)
+{
+	const struct role *r = &j->spec->roles[role];
+	int ok = 0, failed = 0;
+
+	for (size_t i = 0; i < j->task_count; i++) {
+		const struct task *t = &j->tasks[i];
+		if (t->role != role || t->state != TASK_OVER)
+			continue;
+		ok += exit_ok(&t->exit);
+		failed += !exit_ok(&t->exit);
+	}
+	if (failed >= (r->fail_after == SPEC_ALL ? r->count : r->fail_after))
+		return OUTCOME_FAILED;
+	if (r->succeed_after != SPEC_ALL && ok >= r->succeed_after)
+		return OUTCOME_SUCCEEDED;
+	return OUTCOME_NONE;
+}
+
+static uint32_t apply_exited(struct job *j, const struct event *e)
+{
+	struct task *t = &j->tasks[e->task];
+	bool last;
+
+	t->state = life_task(t->state, TASK_EXIT).next;
+	t->exit = e->exit;
+	t->ended_ms = e->time_ms;
+	if (!exit_ok(&t->exit) && j->first_failed < 0 && j->stop == STOP_NONE)
+		j->first_failed = e->task;
+	/* What ends after a stop was asked says nothing about the work. */
+	if (j->stop == STOP_NONE && j->decided == OUTCOME_NONE)
+		j->decided = role_verdict(j, t->role);
+	last = tasks_in(j, TASK_OVER) == j->task_count;
+	if (last)
+		return go(j, STEP_ALL_EXITED);
+	if (j->decided == OUTCOME_NONE || j->stop != STOP_NONE)
+		return 0;
+	j->stop = STOP_POLICY;
+	j->stop_ms = e->time_ms;
+	return go(j, STEP_DECIDED);
+}
+
+static void note_stop(struct job *j, const struct event *e)
+{
+	/* A person's word stands; and what has begun to stop keeps its first moment. */
+	if (j->stop == STOP_USER)
+		return;
+	if (j->stop == STOP_NONE || e->stop == STOP_USER) {
+		if (j->stop == STOP_NONE)
+			j->stop_ms = e->time_ms;
+		j->stop = e->stop;
+		free(j->stop_by);
+		free(j->stop_text);
+		j->stop_by = mem_strdup(e->by);
+		j->stop_text = mem_strdup(e->text);
+	}
+}
+
+static void set_reason(struct job *j, const char *text)
+{
+	free(j->reason);
+	j->reason = mem_strdup(text);
+}
+
+static void note(struct job *j, const struct event *e)
+{
+	switch (e->kind) {
+	case EV_PLACED:
+		reset_attempt(j, e);
+		break;
+	case EV_STOP:
+		note_stop(j, e);
+		break;
+	case EV_GRACE_OVER:
+		j->killed = true;
+		break;
+	case EV_RETRY:
+		j->failures += j->stop != STOP_PREEMPTED;
+		j->retry_at_ms = e->until_ms;
+		j->stop = STOP_NONE;
+		set_reason(j, e->text);
+		for (size_t i = 0; i < j->task_count; i++)
+			j->tasks[i].state = life_task(j->tasks[i].state, TASK_RESET).next;
+		break;
+	case EV_READY:
+	case EV_REQUEUED:
+		j->queued_ms = e->time_ms;
+		break;
+	case EV_ENDED:
+		j->outcome = e->outcome;
+		j->ended_ms = e->time_ms;
+		set_reason(j, e->text);
+		break;
+	case EV_SUBMITTED:
+	case EV_STARTED:
+	case EV_EXITED:
+	case EV_COLLECTED:
+	case EV_QUOTA:
+	case EV_USER:
+	case EVENT_KIND_COUNT:
+		break;
+	}
+}
+
+uint32_t job_apply(struct job *j, const struct event *e)
+{
+	j->last_seq = e->seq;
+	if (e->kind == EV_STARTED)
+		return apply_started(j, e);
+	if (e->kind == EV_EXITED)
+		return apply_exited(j, e);
+	note(j, e);
+	return go(j, step_of[e->kind].step);
+}
+
+uint32_t job_at_boot(const struct job *j)
+{
+	uint32_t fx = life_at_boot(j->state);
+
+	if (j->state == JOB_STOPPING && j->killed)
+		fx = (fx & ~(uint32_t)FX_TERM) | FX_KILL;
+	return fx;
+}
+
+int job_rank(const struct job *j, const char *role, int index)
+{
+	for (size_t i = 0; i < j->task_count; i++)
+		if (j->tasks[i].index == index && str_eq(j->spec->roles[j->tasks[i].role].name, role))
+			return (int)i;
+	return -1;
+}

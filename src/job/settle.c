@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The verdict on an attempt: try again or end, and the one sentence that says why. */
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "job/job.h"
+
+#define EXIT_STOPPED_CODE    143 /* as a shell says of SIGTERM */
+#define EXIT_TIME_LIMIT_CODE 124 /* as timeout(1) says it */
+
+static bool ran(const struct job *j)
+{
+	return j->task_count && j->tasks[0].state == TASK_OVER;
+}
+
+/* The first failed task in words: "worker-1: exit code 7". */
+static void failure_words(const struct job *j, struct buf *out)
+{
+	const struct task *t;
+
+	if (j->first_failed < 0) {
+		buf_adds(out, "a task failed");
+		return;
+	}
+	t = &j->tasks[j->first_failed];
+	if (j->task_count > 1)
+		buf_printf(out, "%s-%d: ", j->spec->roles[t->role].name, t->index);
+	exit_words(&t->exit, out);
+}
+
+static int64_t backoff_ms(const struct job *j)
+{
+	const struct retry *r = &j->spec->retry;
+	int64_t ms = r->backoff_ms;
+
+	for (int i = 0; i < j->failures && ms < r->backoff_max_ms; i++)
+		ms *= 2;
+	return ms > r->backoff_max_ms ? r->backoff_max_ms : ms;
+}
+
+static enum outcome verdict(const struct job *j)
+{
+	switch (j->stop) {
+	case STOP_USER:
+	case STOP_DEPENDENCY:
+		return OUTCOME_STOPPED;
+	case STOP_TIME_LIMIT:
+		return OUTCOME_FAILED;
+	case STOP_PREEMPTED:
+	case STOP_NONE:
+	case STOP_POLICY:
+	case STOP_KIND_COUNT:
+		break;
+	}
+	return j->decided == OUTCOME_FAILED ? OUTCOME_FAILED : OUTCOME_SUCCEEDED;
+}
+
+static void ended_words(const struct job *j, enum outcome o, struct buf *out)
+{
+	if (j->stop == STOP_USER) {
+		buf_printf(out, "stopped by %s", j->stop_by ? j->stop_by : "an administrator");
+		if (!ran(j))
+			buf_adds(out, j->attempt ? " while it waited for its next attempt" : " before it ran");
+		else if (j->killed)
+			buf_adds(out, "; it did not end by itself in its grace period and was killed");
+		if (j->stop_text && *j->stop_text)
+			buf_printf(out, ": %s", j->stop_text);
+		return;
+	}
+	if (j->stop == STOP_DEPENDENCY) {
+		buf_adds(out, j->stop_text ? j->stop_text : "a job it depends on did not succeed");
+		return;
+	}
+	if (j->stop == STOP_TIME_LIMIT) {
+		char limit[UNITS_TEXT_MAX];
+		buf_printf(out, "reached its time limit of %s",
+			   units_show_duration(j->spec->time_limit_ms, limit));
+		return;
+	}
+	if (o == OUTCOME_SUCCEEDED) {
+		buf_adds(out, "succeeded");
+		return;
+	}
+	failure_words(j, out);
+	if (j->spec->retry.max != 0)
+		buf_printf(out, " (attempt %d, no more retries)", j->attempt);
+}
+
+static bool may_retry(const struct job *j, enum outcome o)
+{
+	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY || j->stop == STOP_TIME_LIMIT)
+		return false;
+	if (j->stop == STOP_PREEMPTED)
+		return true;
+	return o == OUTCOME_FAILED &&
+	       (j->spec->retry.max == SPEC_ALL || j->failures < j->spec->retry.max);
+}
+
+void job_settle(const struct job *j, int64_t now_ms, struct event *out)
+{
+	enum outcome o = verdict(j);
+	AUTO_BUF struct buf words = { 0 };
+
+	*out = (struct event){ .job = j->id, .time_ms = now_ms, .attempt = j->attempt };
+	if (may_retry(j, o)) {
+		bool gave_way = j->stop == STOP_PREEMPTED;
+
+		out->kind = EV_RETRY;
+		out->until_ms = gave_way ? now_ms : now_ms + backoff_ms(j);
+		if (gave_way)
+			buf_adds(&words, "gave way to another job; it comes back");
+		else
+			failure_words(j, &words);
+		out->text = buf_take(&words);
+		return;
+	}
+	out->kind = EV_ENDED;
+	out->outcome = o;
+	ended_words(j, o, &words);
+	out->text = buf_take(&words);
+}
+
+int job_exit_code(const struct job *j)
+{
+	int code;
+
+	if (j->outcome == OUTCOME_SUCCEEDED || j->outcome == OUTCOME_NONE)
+		return 0;
+	if (j->outcome == OUTCOME_STOPPED)
+		return EXIT_STOPPED_CODE;
+	if (j->stop == STOP_TIME_LIMIT)
+		return EXIT_TIME_LIMIT_CODE;
+	if (j->first_failed < 0)
+		return 1;
+	code = exit_shell_code(&j->tasks[j->first_failed].exit);
+	return code ? code : 1;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Effects on the outside, once their event is on disk.  Each means "make it so" and looks
+ * at the job as it is now: what was overtaken meanwhile is not begun. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "contract/contract.h"
+#include "who/who.h"
+#include "yard/internal.h"
+
+#define LOG_LIMIT_BYTES (1ll << 30)
+#define TASK_PIDS_MAX   4096
+
+bool yard_has_outputs(const struct job *j)
+{
+	return j->spec->output_count > 0;
+}
+
+int64_t yard_uid_base(const struct yard *y, const char *owner)
+{
+	const struct user *u = map_gets(y->users, owner);
+
+	if (y->config.uid_base < 0 || !u)
+		return -1;
+	return y->config.uid_base + (int64_t)u->slot * WHO_RANGE;
+}
+
+static struct errand *errand_begin(struct yard *y, const struct job *j)
+{
+	struct errand *e = mem_alloc(1, sizeof *e);
+
+	*e = (struct errand){ .yard = y, .job = j->id, .attempt = j->attempt, .next = y->errands };
+	if (y->errands)
+		y->errands->prev = e;
+	y->errands = e;
+	return e;
+}
+
+void yard_errand_end(struct errand *e)
+{
+	if (e->prev)
+		e->prev->next = e->next;
+	else
+		e->yard->errands = e->next;
+	if (e->next)
+		e->next->prev = e->prev;
+	free(e);
+}
+
+static struct task_ref ref_of(const struct job *j, size_t rank)
+{
+	return (struct task_ref){ .job = j->id, .task = (int)rank, .attempt = j->attempt };
+}
+
+/* Tasks that will never reach the engine end here, with the reason. */
+static void end_unstarted(struct yard *y, struct live *l, const char *why)
+{
+	int64_t id = l->job->id;
+	int attempt = l->job->attempt;
+
+	for (size_t i = 0; i < l->job->task_count; i++) {
+		struct event e = { .job = id, .kind = EV_EXITED, .attempt = attempt, .task = (int)i };
+
+		e.exit.kind = EXIT_UNSTARTED;
+		strncpy(e.exit.text, why, sizeof e.exit.text - 1);
+		yard_record(y, &e, NULL, NULL);
+	}
+}
+
+static void start_task(struct yard *y, struct live *l, size_t rank, const struct depot_places *p)
+{
+	const struct job *j = l->job;
+	struct task_ref ref = ref_of(j, rank);
+	AUTO_FREE char *folder = y->config.depot->ops->attempt_folder(y->config.depot, j->id,
+								      (int)rank, j->attempt);
+	struct contract_places places = {
+		.attempt_folder = folder,
+		.code = p->code,
+		.inputs = p->inputs,
+		.outputs = p->outputs,
+		.user_path = y->config.user_path,
+		.uid_base = yard_uid_base(y, j->owner),
+		.uid_count = WHO_RANGE,
+	};
+	struct bundle *b;
+
+	if (j->tasks[rank].state == TASK_RUNNING) {
+		y->engine->ops->adopt(y->engine, &ref, folder);
+		return;
+	}
+	b = contract_bundle(j, (int)rank, &places);
+	b->log_limit_bytes = y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
+	b->pids_max = TASK_PIDS_MAX;
+	y->engine->ops->start(y->engine, b);
+}
+
+static void prepared(void *arg, const struct depot_places *p, const struct err *err)
+{
+	struct errand errand = *(struct errand *)arg;
+	struct yard *y = errand.yard;
+	struct live *l = yard_find(y, errand.job);
+
+	yard_errand_end(arg);
+	if (!l || l->job->attempt != errand.attempt)
+		return;
+	l->preparing = false;
+	if (l->launched)
+		return;
+	if (err) {
+		end_unstarted(y, l, err->text);
+		return;
+	}
+	if (l->job->state != JOB_STARTING) {
+		end_unstarted(y, l, "stopped before it was started");
+		return;
+	}
+	l->launched = true;
+	for (size_t i = 0; i < l->job->task_count; i++)
+		if (l->job->tasks[i].state != TASK_OVER)
+			start_task(y, l, i, p);
+}
+
+static void launch(struct yard *y, struct live *l)
+{
+	l->launched = false;
+	l->preparing = true;
+	y->config.depot->ops->prepare(y->config.depot, l->job, yard_uid_base(y, l->job->owner),
+				      prepared, errand_begin(y, l->job));
+}
+
+static void adopt(struct yard *y, struct live *l)
+{
+	const struct job *j = l->job;
+
+	l->launched = true;
+	for (size_t i = 0; i < j->task_count; i++) {
+		struct task_ref ref = ref_of(j, i);
+		AUTO_FREE char *folder = y->config.depot->ops->attempt_folder(
+			y->config.depot, j->id, (int)i, j->attempt);
+		if (j->tasks[i].state != TASK_OVER)
+			y->engine->ops->adopt(y->engine, &ref, folder);
+	}
+}
+
+static void stop_tasks(struct yard *y, struct live *l, bool kill)
+{
+	/* Not the engine's yet: what prepares them sees the state and starts none. */
+	if (!l->launched)
+		return;
+	for (size_t i = 0; i < l->job->task_count; i++) {
+		struct task_ref ref = ref_of(l->job, i);
+		if (l->job->tasks[i].state != TASK_OVER)
+			y->engine->ops->stop(y->engine, &ref, kill);
+	}
+}
+
+static void collected(void *arg, const struct err *err)
+{
+	struct errand errand = *(struct errand *)arg;
+	struct yard *y = errand.yard;
+	struct live *l = yard_find(y, errand.job);
+	struct event e = { .job = errand.job, .kind = EV_COLLECTED, .attempt = errand.attempt };
+
+	yard_errand_end(arg);
+	if (l)
+		l->collecting = false;
+	if (err)
+		e.text = mem_strdup(err->text);
+	yard_record(y, &e, NULL, NULL);
+}
+
+static void collect(struct yard *y, struct live *l)
+{
+	if (l->collecting || l->job->state != JOB_COLLECTING)
+		return;
+	l->collecting = true;
+	y->config.depot->ops->collect(y->config.depot, l->job, collected, errand_begin(y, l->job));
+}
+
+/* The one timer of a job; its state says what the time means. */
+static void on_timer(void *arg)
+{
+	struct live *l = arg;
+	struct event e = { .job = l->job->id };
+
+	switch (l->job->state) {
+	case JOB_STARTING:
+	case JOB_RUNNING:
+		e.kind = EV_STOP;
+		e.stop = STOP_TIME_LIMIT;
+		break;
+	case JOB_STOPPING:
+		e.kind = EV_GRACE_OVER;
+		break;
+	case JOB_BACKOFF:
+		e.kind = EV_REQUEUED;
+		break;
+	case JOB_NEW:
+	case JOB_HELD:
+	case JOB_QUEUED:
+	case JOB_COLLECTING:
+	case JOB_SETTLING:
+	case JOB_ENDED:
+	case JOB_STATE_COUNT:
+		return;
+	}
+	yard_record(l->yard, &e, NULL, NULL);
+}
+
+/* Wall-clock moments become durations at once: a clock that jumps later moves nothing. */
+static void set_timer(struct yard *y, struct live *l, int64_t at_ms)
+{
+	int64_t left = at_ms - world_now_ms(y->world);
+
+	if (!l->timer)
+		l->timer = world_timer_create(y->world, on_timer, l);
+	world_timer_at(l->timer, world_mono_ms(y->world) + (left > 0 ? left : 0));
+}
+
+static void forget(struct yard *y, struct live *l)
+{
+	const struct job *j = l->job;
+
+	for (size_t i = 0; i < j->task_count && j->attempt; i++) {
+		struct task_ref ref = ref_of(j, i);
+		AUTO_FREE char *folder = y->config.depot->ops->attempt_folder(
+			y->config.depot, j->id, (int)i, j->attempt);
+		y->engine->ops->forget(y->engine, &ref, folder);
+	}
+}
+
+void yard_act(struct yard *y, struct live *l, uint32_t effects)
+{
+	const struct job *j = l->job;
+
+	if (effects & FX_LAUNCH)
+		launch(y, l);
+	if (effects & FX_ADOPT)
+		adopt(y, l);
+	if (effects & FX_WATCH_LIMIT && j->spec->time_limit_ms && j->started_ms &&
+	    (j->state == JOB_STARTING || j->state == JOB_RUNNING))
+		set_timer(y, l, j->started_ms + j->spec->time_limit_ms);
+	if (effects & FX_TERM && j->state == JOB_STOPPING) {
+		set_timer(y, l, j->stop_ms + j->spec->grace_ms);
+		stop_tasks(y, l, j->killed);
+	}
+	if (effects & FX_KILL && j->state == JOB_STOPPING)
+		stop_tasks(y, l, true);
+	if (effects & FX_COLLECT && yard_has_outputs(j))
+		collect(y, l);
+	if (effects & FX_PAUSE && j->state == JOB_BACKOFF)
+		set_timer(y, l, j->retry_at_ms);
+	if (effects & (FX_PAUSE | FX_FORGET))
+		forget(y, l);
+}
+
+static void sink_started(void *arg, const struct task_ref *ref)
+{
+	struct event e = { .kind = EV_STARTED, .job = ref->job, .attempt = ref->attempt, .task = ref->task };
+
+	yard_record(arg, &e, NULL, NULL);
+}
+
+static void sink_exited(void *arg, const struct task_ref *ref, const struct task_exit *exit)
+{
+	struct event e = { .kind = EV_EXITED, .job = ref->job, .attempt = ref->attempt, .task = ref->task };
+
+	e.exit = *exit;
+	yard_record(arg, &e, NULL, NULL);
+}
+
+static void sink_node(void *arg, const struct node *n)
+{
+	yard_plan_node(arg, n);
+	yard_kick(arg);
+}
+
+void yard_sink(struct yard *y, struct engine_sink *out)
+{
+	*out = (struct engine_sink){ y, sink_started, sink_exited, sink_node };
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "yard/internal.h"
+
+const struct job *yard_live(const struct yard *y, int64_t job)
+{
+	struct live *l = yard_find(y, job);
+
+	return l ? l->job : NULL;
+}
+
+size_t yard_live_count(const struct yard *y)
+{
+	return map_count(y->live);
+}
+
+struct store *yard_store(struct yard *y)
+{
+	return y->config.store;
+}
+
+static void fold_one(void *arg, const struct event *e)
+{
+	struct job **j = arg;
+
+	if (e->kind == EV_SUBMITTED && !*j)
+		*j = job_create(e, NULL);
+	else if (*j && job_legal(*j, e))
+		job_apply(*j, e);
+}
+
+#define JOB_EVENTS_MAX 1000000
+
+struct job *yard_load(struct yard *y, int64_t job, struct err *err)
+{
+	struct job *j = NULL;
+
+	if (store_events(y->config.store, job, 0, JOB_EVENTS_MAX, fold_one, &j, err) < 0)
+		return NULL;
+	if (!j)
+		err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
+	return j;
+}
+
+static void why_held(struct yard *y, const struct job *j, struct buf *words)
+{
+	for (size_t i = 0; i < j->spec->after_count; i++) {
+		const struct dependency *d = &j->spec->after[i];
+		const struct job *on = yard_live(y, d->job);
+
+		if (on && on->state != JOB_ENDED)
+			buf_printf(words, "%sit waits for job %lld (%s, %s) to %s", words->len ? "; " : "",
+				   (long long)d->job, on->spec->name, job_state_word(on->state),
+				   d->ok ? "succeed" : "end");
+	}
+}
+
+static void where_it_runs(const struct job *j, struct buf *words)
+{
+	buf_printf(words, "it is %s", job_state_word(j->state));
+	for (size_t i = 0; i < j->task_count && i < 4; i++)
+		buf_printf(words, "%s%s", i ? ", " : " on ", j->tasks[i].place.node);
+	if (j->task_count > 4)
+		buf_printf(words, " and %zu more", j->task_count - 4);
+}
+
+void yard_why(struct yard *y, const struct job *j, struct buf *words)
+{
+	char pause[UNITS_TEXT_MAX];
+	int64_t left;
+
+	switch (j->state) {
+	case JOB_HELD:
+		why_held(y, j, words);
+		break;
+	case JOB_QUEUED:
+		plan_why(y->plan, j->id, words);
+		break;
+	case JOB_BACKOFF:
+		left = j->retry_at_ms - world_now_ms(y->world);
+		buf_printf(words, "attempt %d failed (%s); it is tried again in %s", j->attempt,
+			   j->reason ? j->reason : "unknown",
+			   units_show_duration(left > 0 ? left : 0, pause));
+		break;
+	case JOB_ENDED:
+		buf_printf(words, "it does not wait: it has ended (%s): %s", outcome_word(j->outcome),
+			   j->reason ? j->reason : "");
+		break;
+	case JOB_STARTING:
+	case JOB_RUNNING:
+	case JOB_STOPPING:
+	case JOB_COLLECTING:
+		buf_adds(words, "it does not wait: ");
+		where_it_runs(j, words);
+		break;
+	case JOB_NEW:
+	case JOB_SETTLING:
+	case JOB_STATE_COUNT:
+		buf_adds(words, "it is between two states");
+		break;
+	}
+}
+
+char *yard_attempt_folder(struct yard *y, int64_t job, int task, int attempt)
+{
+	return y->config.depot->ops->attempt_folder(y->config.depot, job, task, attempt);
+}
+
+static int running_task(struct yard *y, int64_t job, int task, struct task_ref *ref, struct err *err)
+{
+	const struct job *j = yard_live(y, job);
+
+	if (!j)
+		return err_set(err, ERR_CONFLICT, "job %lld does not run", (long long)job);
+	if (task < 0 || (size_t)task >= j->task_count)
+		return err_set(err, ERR_NOT_FOUND, "job %lld has tasks 0 to %zu, not %d", (long long)job,
+			       j->task_count - 1, task);
+	if (j->tasks[task].state != TASK_RUNNING)
+		return err_set(err, ERR_CONFLICT, "task %d of job %lld does not run (it is %s; the job is %s)",
+			       task, (long long)job, task_state_word(j->tasks[task].state),
+			       job_state_word(j->state));
+	*ref = (struct task_ref){ .job = job, .task = task, .attempt = j->attempt };
+	return 0;
+}
+
+int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bool tty,
+	      struct world_stream **out, struct err *err)
+{
+	struct task_ref ref;
+
+	if (running_task(y, job, task, &ref, err) < 0)
+		return -1;
+	return y->engine->ops->exec(y->engine, &ref, argv, tty, out, err);
+}
+
+int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out, struct err *err)
+{
+	struct task_ref ref;
+
+	if (running_task(y, job, task, &ref, err) < 0)
+		return -1;
+	return y->engine->ops->usage(y->engine, &ref, out, err);
+}
+
+int yard_quota(const struct yard *y, const char *scope, const char *name, struct quota *out)
+{
+	AUTO_FREE char *key = str_printf("%s/%s", scope, name);
+	const struct quota_entry *entry = map_gets(y->quotas, key);
+
+	if (!entry)
+		return -1;
+	*out = entry->quota;
+	return 0;
+}
+
+size_t yard_nodes(const struct yard *y, struct yard_node *out, size_t max)
+{
+	for (size_t i = 0; i < y->node_count && i < max; i++) {
+		out[i] = (struct yard_node){ .node = y->nodes[i] };
+		plan_node_used(y->plan, y->nodes[i].name, &out[i].used, &out[i].tasks);
+	}
+	return y->node_count;
+}
+
+struct yard_watch *yard_watch_add(struct yard *y, void (*each)(void *arg, const struct event *e),
+				  void *arg)
+{
+	struct yard_watch *w = mem_alloc(1, sizeof *w);
+
+	*w = (struct yard_watch){ .yard = y, .each = each, .arg = arg, .next = y->watches };
+	if (y->watches)
+		y->watches->prev = w;
+	y->watches = w;
+	return w;
+}
+
+void yard_watch_remove(struct yard_watch *w)
+{
+	if (!w)
+		return;
+	if (w->yard->watch_next == w)
+		w->yard->watch_next = w->next;
+	if (w->prev)
+		w->prev->next = w->next;
+	else
+		w->yard->watches = w->next;
+	if (w->next)
+		w->next->prev = w->prev;
+	free(w);
+}
+
+int64_t yard_last_seq(const struct yard *y)
+{
+	return y->committed_seq;
+}

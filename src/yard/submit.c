@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What callers may ask for.  Everything is checked first; then one event says it. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "who/who.h"
+#include "yard/internal.h"
+
+/* The job this key made before: 1 with its id, 0: none, -1: the key was used otherwise. */
+static int known_key(struct yard *y, const char *owner, const char *key, const char *digest,
+		     int64_t *job, struct err *err)
+{
+	AUTO_FREE char *name = str_printf("%s\n%s", owner, key);
+	struct live *l = map_gets(y->keys, name);
+	char stored[65] = "";
+
+	if (l) {
+		*job = l->job->id;
+		strncpy(stored, l->job->digest ? l->job->digest : "", sizeof stored - 1);
+	} else if (store_find_key(y->config.store, owner, key, job, stored, NULL) < 0) {
+		return 0;
+	}
+	if (str_eq(stored, digest ? digest : ""))
+		return 1;
+	return err_set(err, ERR_CONFLICT,
+		       "idempotency key '%s' already made job %lld from another request; "
+		       "use a new key for a new job",
+		       key, (long long)*job);
+}
+
+static void see_row(void *arg, const struct store_row *row)
+{
+	const struct principal **who = arg;
+
+	if (!who_may_see(*who, row->owner, row->group))
+		*who = NULL;
+}
+
+static int check_dependencies(struct yard *y, const struct principal *who, const struct spec *s,
+			      struct err *err)
+{
+	for (size_t i = 0; i < s->after_count; i++) {
+		const struct principal *seen = who;
+		struct live *l = yard_find(y, s->after[i].job);
+
+		if (l && !who_may_see(who, l->job->owner, l->job->group))
+			seen = NULL;
+		else if (!l && store_row(y->config.store, s->after[i].job, see_row, &seen, NULL) < 0)
+			seen = NULL;
+		if (!seen)
+			return err_set(err, ERR_INVALID, "%s: there is no job %lld",
+				       s->after[i].ok ? "after-ok" : "after",
+				       (long long)s->after[i].job);
+	}
+	return 0;
+}
+
+static const char *group_of(const struct principal *who, const struct spec *s)
+{
+	return s->group && *s->group ? s->group : who->group;
+}
+
+static int check_submit(struct yard *y, const struct principal *who, const struct spec *s,
+			struct err *err)
+{
+	const char *group = group_of(who, s);
+
+	if (!who->admin && !str_eq(group, who->group))
+		return err_set(err, ERR_DENIED,
+			       "group: %s is not in group '%s'; leave it out or write '%s'", who->name,
+			       group, who->group);
+	if (check_dependencies(y, who, s, err) < 0)
+		return -1;
+	return yard_plan_possible(y, s, who->name, group, err);
+}
+
+static void ensure_user(struct yard *y, const struct principal *who)
+{
+	struct event e = { .kind = EV_USER, .slot = y->user_slots, .uid = who->uid };
+
+	if (y->config.uid_base < 0 || map_gets(y->users, who->name))
+		return;
+	e.name = mem_strdup(who->name);
+	yard_note_user(y, who->name, y->user_slots);
+	yard_record(y, &e, NULL, NULL);
+}
+
+void yard_submit(struct yard *y, const struct principal *who, struct spec *spec, const char *key,
+		 const char *digest, yard_done done, void *arg)
+{
+	AUTO_SPEC struct spec *owned = spec;
+	struct err err = { 0 };
+	int64_t job = 0;
+	int known = key ? known_key(y, who->name, key, digest, &job, &err) : 0;
+
+	if (known > 0) {
+		yard_answer(y, job, true, done, arg);
+		return;
+	}
+	if (y->trouble.code != ERR_NONE && known == 0)
+		known = err_set(&err, ERR_BUSY, "the yard cannot write to its disk now: %s",
+				y->trouble.text);
+	if (known < 0 || check_submit(y, who, owned, &err) < 0) {
+		yard_refuse(y, &err, done, arg);
+		return;
+	}
+	ensure_user(y, who);
+	struct event e = { .kind = EV_SUBMITTED, .uid = who->uid };
+	e.by = mem_strdup(who->name);
+	e.group = mem_strdup(group_of(who, owned));
+	e.key = mem_strdup(key);
+	e.digest = mem_strdup(digest);
+	yard_record_submit(y, &e, TAKE(owned), done, arg);
+}
+
+static void take_owner(void *arg, const struct store_row *row)
+{
+	*(char **)arg = mem_strdup(row->owner);
+}
+
+void yard_stop(struct yard *y, const struct principal *who, int64_t job, const char *text,
+	       yard_done done, void *arg)
+{
+	struct live *l = yard_find(y, job);
+	struct event e = { .job = job, .kind = EV_STOP, .stop = STOP_USER };
+	AUTO_FREE char *owner = l ? mem_strdup(l->job->owner) : NULL;
+	struct err err = { 0 };
+
+	if (!l)
+		store_row(y->config.store, job, take_owner, &owner, NULL);
+	if (!owner || !who_may_touch(who, owner)) {
+		err_set(&err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
+		yard_refuse(y, &err, done, arg);
+		return;
+	}
+	e.by = mem_strdup(who->name);
+	e.text = text && *text ? mem_strdup(text) : NULL;
+	if (!l || l->job->stop == STOP_USER || !job_legal(l->job, &e)) {
+		event_fini(&e);
+		yard_answer(y, job, true, done, arg);
+		return;
+	}
+	yard_record(y, &e, done, arg);
+}
+
+void yard_set_quota(struct yard *y, const struct principal *who, const char *scope,
+		    const char *name, const struct quota *q, yard_done done, void *arg)
+{
+	struct event e = { .kind = EV_QUOTA, .quota = *q };
+	struct err err = { 0 };
+
+	if (!who->admin)
+		err_set(&err, ERR_DENIED, "only an administrator sets quotas");
+	else if (!str_eq(scope, "user") && !str_eq(scope, "group"))
+		err_set(&err, ERR_INVALID, "scope: '%s' is neither user nor group", scope);
+	else if (!*name || strlen(name) >= NAME_MAX_BYTES)
+		err_set(&err, ERR_INVALID, "name: 1 to %d bytes", NAME_MAX_BYTES - 1);
+	if (err.code != ERR_NONE) {
+		yard_refuse(y, &err, done, arg);
+		return;
+	}
+	e.by = mem_strdup(who->name);
+	e.scope = mem_strdup(scope);
+	e.name = mem_strdup(name);
+	yard_note_quota(y, scope, name, q);
+	y->step_asked = true;
+	yard_record(y, &e, done, arg);
+}
+
+int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
+	     struct buf *words, struct err *err)
+{
+	size_t waiting = plan_waiting(y->plan);
+
+	if (check_submit(y, who, spec, err) < 0)
+		return -1;
+	if (waiting)
+		buf_printf(words, "it would join the queue behind %zu waiting job%s", waiting,
+			   waiting == 1 ? "" : "s");
+	else
+		buf_adds(words, "nothing is waiting: it would be looked at at once");
+	return 0;
+}

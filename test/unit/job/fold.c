@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A job as the fold of its events: every history of a two-task gang up to a depth, the
+ * completion policies, the verdicts in words, and events that survive being written. */
+#include "tap.h"
+
+#include "base/mem.h"
+#include "job/job.h"
+
+#define DEPTH 10
+
+static struct spec *two_tasks(int retries)
+{
+	struct spec *s = spec_create();
+	struct role *r = spec_add_role(s);
+	struct problems p = { 0 };
+
+	s->name = mem_strdup("pair");
+	r->name = mem_strdup("worker");
+	r->count = 2;
+	r->argv = mem_alloc(2, sizeof *r->argv);
+	r->argv[0] = mem_strdup("true");
+	r->argc = 1;
+	s->retry.max = retries;
+	spec_check(s, &p);
+	for (size_t i = 0; i < p.count; i++)
+		printf("# %s: %s\n", p.items[i].field, p.items[i].text);
+	problems_fini(&p);
+	return s;
+}
+
+static struct job *submit(struct spec *s)
+{
+	struct event e = { .kind = EV_SUBMITTED, .seq = 1, .job = 7, .time_ms = 1000 };
+	struct job *j;
+
+	e.by = mem_strdup("alice");
+	e.group = mem_strdup("lab");
+	j = job_create(&e, s);
+	event_fini(&e);
+	return j;
+}
+
+/* The events a two-task job may meet, as the letters of a history. */
+static struct event letter(const struct job *j, int which)
+{
+	static struct placement places[2];
+	struct event e = { .job = j->id, .time_ms = 2000, .attempt = j->attempt };
+
+	switch (which) {
+	case 0:
+		e.kind = EV_PLACED;
+		e.attempt++;
+		e.places = places;
+		e.place_count = 2;
+		break;
+	case 1:
+	case 2:
+		e.kind = EV_STARTED;
+		e.task = which - 1;
+		break;
+	case 3:
+	case 4:
+		e.kind = EV_EXITED;
+		e.task = which - 3;
+		break;
+	case 5:
+	case 6:
+		e.kind = EV_EXITED;
+		e.task = which - 5;
+		e.exit.code = 7;
+		break;
+	case 7:
+		e.kind = EV_STOP;
+		e.stop = STOP_USER;
+		e.by = (char[]){ "bob" };
+		break;
+	case 8:
+		e.kind = EV_GRACE_OVER;
+		break;
+	case 9:
+		e.kind = EV_COLLECTED;
+		break;
+	case 10:
+		e.kind = EV_REQUEUED;
+		break;
+	case 11:
+		e.kind = EV_STOP;
+		e.stop = STOP_PREEMPTED;
+		break;
+	default:
+		break;
+	}
+	return e;
+}
+
+#define LETTERS 12
+
+struct tally {
+	long histories, bad_held, bad_exit, bad_settle, stuck, succeeded, failed, stopped;
+};
+
+static void check(struct tally *t, const struct job *j, int held)
+{
+	size_t over = 0;
+
+	t->histories++;
+	for (size_t i = 0; i < j->task_count; i++)
+		over += j->tasks[i].state == TASK_OVER;
+	t->bad_held += (j->state == JOB_STARTING || j->state == JOB_RUNNING ||
+			j->state == JOB_STOPPING || j->state == JOB_COLLECTING) != (held == 1);
+	t->bad_exit += j->state == JOB_COLLECTING && over != j->task_count;
+	t->bad_exit += (j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_STOPPING) &&
+		       over == j->task_count;
+}
+
+static void replay(struct job *j, const uint8_t *word, int len, int *held)
+{
+	*held = 0;
+	for (int i = 0; i < len; i++) {
+		struct event e = letter(j, word[i]);
+		uint32_t fx = job_apply(j, &e);
+
+		*held += !!(fx & FX_LAUNCH) - !!(fx & FX_RELEASE);
+		if (fx & FX_SETTLE) {
+			job_settle(j, 3000, &e);
+			job_apply(j, &e);
+			event_fini(&e);
+		}
+	}
+}
+
+static void explore(struct tally *t, uint8_t *word, int len)
+{
+	int held, moves = 0;
+	struct job *j = submit(two_tasks(1));
+
+	replay(j, word, len, &held);
+	check(t, j, held);
+	if (j->state == JOB_ENDED) {
+		t->succeeded += j->outcome == OUTCOME_SUCCEEDED;
+		t->failed += j->outcome == OUTCOME_FAILED;
+		t->stopped += j->outcome == OUTCOME_STOPPED;
+		t->bad_settle += !j->reason || !*j->reason || j->outcome == OUTCOME_NONE;
+		job_destroy(j);
+		return;
+	}
+	for (int i = 0; i < LETTERS && len < DEPTH; i++) {
+		struct event e = letter(j, i);
+		if (!job_legal(j, &e))
+			continue;
+		/* A preemption after a stop, or a stop said again, changes nothing. */
+		if (e.kind == EV_STOP && j->stop != STOP_NONE)
+			continue;
+		if (e.kind == EV_GRACE_OVER && j->killed)
+			continue;
+		moves++;
+		word[len] = (uint8_t)i;
+		explore(t, word, len + 1);
+	}
+	t->stuck += len < DEPTH && !moves;
+	job_destroy(j);
+}
+
+static void histories(void)
+{
+	struct tally t = { 0 };
+	uint8_t word[DEPTH];
+
+	explore(&t, word, 0);
+	OK(t.histories > 2000, "%ld histories of a gang of two were folded", t.histories);
+	OK(t.bad_held == 0, "a job holds its placement exactly from PLACED to COLLECTED");
+	OK(t.bad_exit == 0, "outputs are collected when the last task is over, and at once then");
+	OK(t.bad_settle == 0, "every ended job has an outcome and a sentence");
+	OK(t.stuck == 0, "no job is ever stuck");
+	OK(t.succeeded && t.failed && t.stopped, "all three outcomes are reached");
+}
+
+static struct job *run_to_end(struct spec *s, const char *moves)
+{
+	struct job *j = submit(s);
+
+	for (; *moves; moves++) {
+		struct event e = letter(j, *moves - 'a');
+		uint32_t fx;
+
+		if (!OK(job_legal(j, &e), "move %c is legal in %s", *moves, job_state_word(j->state)))
+			break;
+		fx = job_apply(j, &e);
+		if (fx & FX_SETTLE) {
+			job_settle(j, 5000, &e);
+			job_apply(j, &e);
+			event_fini(&e);
+		}
+	}
+	return j;
+}
+
+/* a: placed, b c: started, d e: exit 0, f g: exit 7, h: stop, i: grace over, j: collected, k: requeued */
+static void verdicts(void)
+{
+	struct job *j = run_to_end(two_tasks(0), "abcdej");
+	IS(outcome_word(j->outcome), "succeeded", "two tasks that exit 0 succeed");
+	IS_INT(job_exit_code(j), 0, "and the job's code is 0");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abcg");
+	OK(j->state == JOB_STOPPING && j->stop == STOP_POLICY, "one failed task ends the rest by default");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abcgdj");
+	IS(outcome_word(j->outcome), "failed", "and the job has failed");
+	IS_INT(job_exit_code(j), 7, "with the first failed task's code");
+	IS(j->reason, "worker-1: exit code 7", "and says which task and how");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(1), "abcgdj");
+	OK(j->state == JOB_BACKOFF && j->retry_at_ms > 5000, "with a retry left it pauses first");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(1), "abcgdjkabcdej");
+	OK(j->outcome == OUTCOME_SUCCEEDED && j->attempt == 2, "and may succeed at the second attempt");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(3), "abchidgj");
+	IS(outcome_word(j->outcome), "stopped", "a stopped job is not tried again");
+	IS(j->reason, "stopped by bob; it did not end by itself in its grace period and was killed",
+	   "and says who stopped it, and that it had to be killed");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "h");
+	IS(j->reason, "stopped by bob before it ran", "a job can be stopped while it waits");
+	job_destroy(j);
+}
+
+static void late_reports(void)
+{
+	struct job *j = run_to_end(two_tasks(1), "abcgdjka");
+	struct event e = { .kind = EV_EXITED, .job = 7, .attempt = 1, .task = 0 };
+
+	OK(!job_legal(j, &e), "a report of an earlier attempt is not believed");
+	e.attempt = 2;
+	e.task = 2;
+	OK(!job_legal(j, &e), "nor one of a task that does not exist");
+	e.task = -1;
+	OK(!job_legal(j, &e), "nor one before the first");
+	job_destroy(j);
+}
+
+static void policies(void)
+{
+	struct spec *s = two_tasks(0);
+	struct job *j;
+
+	s->roles[0].succeed_after = 1;
+	j = run_to_end(s, "abcd");
+	OK(j->state == JOB_STOPPING && j->decided == OUTCOME_SUCCEEDED,
+	   "succeeded: 1 ends the job with the first success");
+	job_destroy(j);
+
+	s = two_tasks(0);
+	s->roles[0].fail_after = SPEC_ALL;
+	j = run_to_end(s, "abcfej");
+	OK(j->outcome == OUTCOME_SUCCEEDED, "failed: all forgives one of two");
+	job_destroy(j);
+
+	s = two_tasks(0);
+	s->roles[0].fail_after = SPEC_ALL;
+	j = run_to_end(s, "abcfgj");
+	OK(j->outcome == OUTCOME_FAILED, "but not both");
+	job_destroy(j);
+}
+
+static void written_and_read(void)
+{
+	struct placement place = { .node = "n1", .slot = 3, .ports = { 20001 }, .port_count = 1 };
+	struct event e = { .kind = EV_PLACED, .attempt = 2, .places = &place, .place_count = 1 }, back;
+	AUTO_BUF struct buf text = { 0 };
+	struct err err;
+
+	strcpy(place.devices[0].type, "gpu");
+	place.devices[0].mask = 1ull << 63 | 5;
+	event_encode(&e, &text);
+	OK(event_decode(EV_PLACED, buf_str(&text), text.len, &back, &err) == 0, "PLACED is read back");
+	OK(back.place_count == 1 && !memcmp(&back.places[0], &place, sizeof place) && back.attempt == 2,
+	   "with everything it gave, device 63 too");
+	event_fini(&back);
+
+	e = (struct event){ .kind = EV_EXITED, .attempt = 1, .task = 4 };
+	e.exit = (struct task_exit){ .kind = EXIT_OOM, .peak_bytes = 5, .limit_bytes = 4, .cpu_ms = 9 };
+	buf_clear(&text);
+	event_encode(&e, &text);
+	OK(event_decode(EV_EXITED, buf_str(&text), text.len, &back, &err) == 0 && back.task == 4 &&
+		   back.exit.kind == EXIT_OOM && back.exit.peak_bytes == 5,
+	   "EXITED is read back");
+	event_fini(&back);
+
+	e = (struct event){ .kind = EV_SUBMITTED, .uid = 1000 };
+	e.spec = two_tasks(2);
+	e.by = mem_strdup("zoë");
+	buf_clear(&text);
+	event_encode(&e, &text);
+	OK(event_decode(EV_SUBMITTED, buf_str(&text), text.len, &back, &err) == 0 && back.spec &&
+		   back.spec->roles[0].count == 2 && back.spec->retry.max == 2,
+	   "SUBMITTED is read back with its spec");
+	IS(back.by, "zoë", "and its owner");
+	event_fini(&back);
+	event_fini(&e);
+
+	OK(event_decode(EV_STOP, "{\"stop\":\"whim\"}", 15, &back, &err) < 0, "an unknown word is an error");
+	OK(event_decode(EV_STOP, "[", 1, &back, &err) < 0, "and so is a broken text");
+}
+
+int main(void)
+{
+	histories();
+	verdicts();
+	late_reports();
+	policies();
+	written_and_read();
+	return END();
+}
