@@ -53,11 +53,11 @@ struct http_head {
 const char *http_head_get(const struct http_head *h, const char *name); /* NULL: absent */
 
 enum http_item {
-	HTTP_MORE,   /* all input is taken; give more */
-	HTTP_HEAD,   /* http_parser_head() is filled */
-	HTTP_DATA,   /* a piece of the body, inside the caller's input */
-	HTTP_END,    /* the message is over; after an upgrade the rest is not HTTP */
-	HTTP_FAILED, /* err says why, http_parser_status() what to answer */
+	HTTP_ITEM_MORE,   /* all input is taken; give more */
+	HTTP_ITEM_HEAD,   /* http_parser_head() is filled */
+	HTTP_ITEM_DATA,   /* a piece of the body, inside the caller's input */
+	HTTP_ITEM_END,    /* the message is over; after an upgrade the rest is not HTTP */
+	HTTP_ITEM_FAILED, /* err says why, http_parser_status() what to answer */
 };
 
 struct http_piece {
@@ -69,16 +69,16 @@ struct http_parser;
 
 struct http_parser *http_parser_create(enum http_kind kind);
 void http_parser_destroy(struct http_parser *p); /* NULL is fine */
-/* Moves *data and *len past what was taken.  piece: set for HTTP_DATA only. */
+/* Moves *data and *len past what was taken.  piece: set for HTTP_ITEM_DATA only. */
 enum http_item http_parser_next(struct http_parser *p, const char **data, size_t *len,
 				struct http_piece *piece, struct err *err);
-/* The stream ended: HTTP_END (a body that lasts until then), HTTP_MORE (between two
- * messages: nothing is missing), or HTTP_FAILED. */
+/* The stream ended: HTTP_ITEM_END (a body that lasts until then), HTTP_ITEM_MORE (between two
+ * messages: nothing is missing), or HTTP_ITEM_FAILED. */
 enum http_item http_parser_eof(struct http_parser *p, struct err *err);
 const struct http_head *http_parser_head(const struct http_parser *p);
 int http_parser_status(const struct http_parser *p); /* 400, 413, 414, 431, 501 or 505 */
 bool http_parser_idle(const struct http_parser *p); /* between two messages */
-/* After HTTP_HEAD: how long this body may be; HTTP_FAILED with 413 beyond that. */
+/* After HTTP_ITEM_HEAD: how long this body may be; HTTP_ITEM_FAILED with 413 beyond that. */
 void http_parser_body_max(struct http_parser *p, int64_t bytes);
 /* Responses, before the head: the request was HEAD, so no body follows. */
 void http_parser_no_body(struct http_parser *p);

@@ -21,7 +21,7 @@ enum phase {
 	AT_CHUNK,       /* `left` bytes of a chunk */
 	AT_CHUNK_CRLF,  /* the two bytes behind it */
 	AT_TRAILER,     /* lines behind the last chunk, dropped */
-	AT_OVER,        /* HTTP_END is due */
+	AT_OVER,        /* HTTP_ITEM_END is due */
 	AT_UPGRADED,    /* what follows is not HTTP */
 	AT_FAILED,
 };
@@ -406,7 +406,7 @@ static enum http_item give_data(struct http_parser *p, const char **data, size_t
 	p->left -= n;
 	if (p->left == 0)
 		p->phase = p->phase == AT_CHUNK ? AT_CHUNK_CRLF : AT_OVER;
-	return HTTP_DATA;
+	return HTTP_ITEM_DATA;
 }
 
 /* Readies the parser for the message after this one. */
@@ -415,7 +415,7 @@ static enum http_item give_end(struct http_parser *p)
 	p->phase = p->phase == AT_UPGRADED ? AT_UPGRADED : AT_HEAD;
 	p->no_body = false;
 	p->ended = true;
-	return HTTP_END;
+	return HTTP_ITEM_END;
 }
 
 static void begin_message(struct http_parser *p)
@@ -432,16 +432,16 @@ static enum http_item next_data(struct http_parser *p, const char **data, size_t
 {
 	if (p->phase == AT_BODY && p->head.length > p->body_max) {
 		refuse(p, err, ERR_TOO_LARGE, 413, "the body is longer than allowed here");
-		return HTTP_FAILED;
+		return HTTP_ITEM_FAILED;
 	}
 	if (*len == 0)
-		return HTTP_MORE;
+		return HTTP_ITEM_MORE;
 	if (p->phase != AT_BODY_EOF)
 		return give_data(p, data, len, piece);
 	*piece = (struct http_piece){ *data, *len };
 	*data += *len;
 	*len = 0;
-	return HTTP_DATA;
+	return HTTP_ITEM_DATA;
 }
 
 enum http_item http_parser_next(struct http_parser *p, const char **data, size_t *len,
@@ -455,7 +455,7 @@ enum http_item http_parser_next(struct http_parser *p, const char **data, size_t
 				begin_message(p);
 			rc = take_head(p, data, len, err);
 			if (rc > 0)
-				return HTTP_HEAD;
+				return HTTP_ITEM_HEAD;
 			break;
 		case AT_BODY:
 		case AT_BODY_EOF:
@@ -473,15 +473,15 @@ enum http_item http_parser_next(struct http_parser *p, const char **data, size_t
 		case AT_OVER:
 			return give_end(p);
 		case AT_UPGRADED:
-			return p->ended ? HTTP_MORE : give_end(p);
+			return p->ended ? HTTP_ITEM_MORE : give_end(p);
 		case AT_FAILED:
 			err_set(err, ERR_INVALID, "the message before was malformed");
-			return HTTP_FAILED;
+			return HTTP_ITEM_FAILED;
 		}
 		if (rc < 0)
-			return HTTP_FAILED;
+			return HTTP_ITEM_FAILED;
 		if (*len == 0 && p->phase != AT_OVER)
-			return HTTP_MORE;
+			return HTTP_ITEM_MORE;
 	}
 }
 
@@ -490,12 +490,12 @@ enum http_item http_parser_eof(struct http_parser *p, struct err *err)
 	if (p->phase == AT_BODY_EOF)
 		return give_end(p);
 	if (http_parser_idle(p) || p->phase == AT_UPGRADED)
-		return HTTP_MORE;
+		return HTTP_ITEM_MORE;
 	if (p->phase != AT_FAILED)
 		bad(p, err, "the connection ended in the middle of a message");
 	else
 		err_set(err, ERR_INVALID, "the message before was malformed");
-	return HTTP_FAILED;
+	return HTTP_ITEM_FAILED;
 }
 
 const struct http_head *http_parser_head(const struct http_parser *p)

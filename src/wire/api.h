@@ -38,6 +38,7 @@ struct wire_job {
 	struct job *job;
 	char **outputs; /* host folders, by spec->outputs; entries may be NULL */
 	size_t output_count;
+	int exit_code; /* of an ended job: what `yard run` and `yard wait` return */
 	char *why; /* live jobs: what it waits for or does now; else NULL */
 };
 
