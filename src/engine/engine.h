@@ -96,5 +96,5 @@ bool engine_sim_truth(const struct engine_sim_machine *m, const struct task_ref 
  * filled beyond its room, two attempts of a task at once), in words; NULL: none. */
 const char *engine_sim_violation(const struct engine_sim_machine *m);
 /* The daemon died (power: the machine too, every task is gone); a new engine may be created.
- * Goes with the world's own crash, in either order: the dead engine's timer is not touched. */
+ * Goes with the world's own crash, in either order; the dead engine may still be destroyed. */
 void engine_sim_machine_crash(struct engine_sim_machine *m, bool power);

@@ -18,8 +18,7 @@ struct sim_engine {
 	struct engine_sim_machine *m;
 	struct engine_sink sink;
 	struct world_timer *timer;
-	bool dead; /* its daemon crashed: the timer is gone with the world's other timers */
-	struct sim_engine *next;
+	bool dead; /* its daemon crashed */
 };
 
 static struct sim_engine *cast(struct engine *e)
@@ -169,7 +168,7 @@ void engine_sim_machine_crash(struct engine_sim_machine *m, bool power)
 	/* The daemon may still be taken apart by its test, so the engine stays until the machine goes. */
 	if (e) {
 		e->dead = true;
-		e->timer = NULL;
+		world_timer_destroy(TAKE(e->timer));
 		sim_machine_bury(m, e);
 	}
 	sim_machine_crash(m, power);

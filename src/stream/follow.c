@@ -122,7 +122,7 @@ static int nearest(const struct log_follow *f, bool *above, struct err *err)
 
 static int rewatch(struct log_follow *f, struct err *err)
 {
-	bool above;
+	bool above = false;
 	int last = -1, wd;
 
 	/* A folder made between the look and the watch is never told of: look again until

@@ -227,7 +227,8 @@ static bool all_zero(const uint8_t *p, size_t len)
 	return len == 0;
 }
 
-/* No record where one should be: what a power cut leaves, or an offset that never was. */
+/* No record where one should be: what a power cut leaves, or an offset that never was.
+ * What can be read in later segments is worth more than an error about this one. */
 static int no_record(struct log_reader *r, struct err *err)
 {
 	const uint8_t *at = r->buffer + r->head;
@@ -239,7 +240,7 @@ static int no_record(struct log_reader *r, struct err *err)
 		return -1;
 	if (!found && all_zero(at, LOGFRAME_BYTES))
 		return 0;
-	if (!found || r->offset == start)
+	if (!found)
 		return err_set(err, ERR_CORRUPT, "no record at offset %llu of the log",
 			       (unsigned long long)r->offset);
 	if (segment_open(r->folder, start, &fd, err) < 0)
