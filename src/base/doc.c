@@ -22,7 +22,7 @@ struct block {
 
 struct doc {
 	struct block *newest;
-	size_t nodes;
+	size_t nodes, text_bytes; /* texts count as often as aliases repeat them */
 	struct doc_node *root;
 };
 
@@ -102,18 +102,35 @@ int build_key(struct doc_build *b, struct doc_mark at, const char *key, size_t l
 	return 0;
 }
 
-static struct doc_node *add(struct doc_build *b, enum doc_kind kind, struct doc_mark at)
+static int fail_large(struct doc_build *b, struct doc_mark at, const char *what)
+{
+	build_fail(b, at, "%s", what);
+	if (b->err)
+		b->err->code = ERR_TOO_LARGE;
+	return -1;
+}
+
+#define WORDS(x)  WORDS_(x)
+#define WORDS_(x) #x
+
+static int count_one(struct doc_build *b, struct doc_mark at, size_t text_bytes)
+{
+	if (b->doc->nodes >= DOC_NODES_MAX)
+		return fail_large(b, at, "more than " WORDS(DOC_NODES_MAX) " values");
+	b->doc->nodes++;
+	b->doc->text_bytes += text_bytes;
+	if (b->doc->text_bytes > DOC_BYTES_MAX)
+		return fail_large(b, at, "aliases make the text larger than it may be");
+	return 0;
+}
+
+static struct doc_node *add(struct doc_build *b, enum doc_kind kind, struct doc_mark at, size_t len)
 {
 	struct doc_node *n;
 	struct doc_level *l;
 
-	if (b->doc->nodes >= DOC_NODES_MAX) {
-		build_fail(b, at, "more than %d values", DOC_NODES_MAX);
-		if (b->err)
-			b->err->code = ERR_TOO_LARGE;
+	if (count_one(b, at, len) < 0)
 		return NULL;
-	}
-	b->doc->nodes++;
 	n = doc_alloc(b->doc, sizeof *n);
 	n->kind = kind;
 	n->line = at.line;
@@ -139,7 +156,7 @@ static struct doc_node *add(struct doc_build *b, enum doc_kind kind, struct doc_
 struct doc_node *build_scalar(struct doc_build *b, enum doc_kind kind, struct doc_mark at,
 			      const char *text, size_t len)
 {
-	struct doc_node *n = add(b, kind, at);
+	struct doc_node *n = add(b, kind, at, len);
 
 	if (!n)
 		return NULL;
@@ -154,12 +171,10 @@ struct doc_node *build_open(struct doc_build *b, enum doc_kind kind, struct doc_
 	struct doc_node *n;
 
 	if (b->depth == DOC_DEPTH_MAX) {
-		build_fail(b, at, "nested deeper than %d levels", DOC_DEPTH_MAX);
-		if (b->err)
-			b->err->code = ERR_TOO_LARGE;
+		fail_large(b, at, "nested deeper than " WORDS(DOC_DEPTH_MAX) " levels");
 		return NULL;
 	}
-	n = add(b, kind, at);
+	n = add(b, kind, at, 0);
 	if (n)
 		b->levels[b->depth++] = (struct doc_level){ .node = n };
 	return n;
@@ -249,6 +264,7 @@ struct doc_node *build_again(struct doc_build *b, struct doc_mark at, const stru
 		next[b->depth - 1] = src->next;
 		l->key = src->key;
 		l->key_mark = (struct doc_mark){ src->key_line, src->key_column };
+		b->doc->text_bytes += src->key ? strlen(src->key) : 0;
 		n = copy_one(b, src);
 		if (!n)
 			return NULL;

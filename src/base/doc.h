@@ -53,6 +53,10 @@ const struct doc_node *doc_get(const struct doc_node *map, const char *key); /* 
 const char *doc_str(const struct doc_node *map, const char *key, const char *fallback);
 int64_t doc_i64(const struct doc_node *map, const char *key, int64_t fallback);
 bool doc_bool(const struct doc_node *map, const char *key, bool fallback);
+/* Writes the value with all below it; json must have that many levels left. */
+struct json;
+void doc_write_json(const struct doc_node *n, struct json *j, const char *key);
+int doc_depth(const struct doc_node *n); /* 0 for scalars and empty lists, ... */
 const char *doc_kind_word(enum doc_kind kind); /* "a number", "a list", ... */
 
 void doc_cleanup(struct doc **d);

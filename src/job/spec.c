@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "job/spec.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "job/spec_default.h"
+
+struct spec *spec_create(void)
+{
+	struct spec *s = mem_alloc(1, sizeof *s);
+
+	s->grace_ms = SPEC_GRACE_MS;
+	s->retry.backoff_ms = SPEC_BACKOFF_MS;
+	s->retry.backoff_max_ms = SPEC_BACKOFF_MAX_MS;
+	return s;
+}
+
+static void argv_fini(struct role *r)
+{
+	for (size_t i = 0; i < r->argc; i++)
+		free(r->argv[i]);
+	free(r->argv);
+	free(r->shell_line);
+	r->argv = NULL;
+	r->argc = 0;
+	r->shell_line = NULL;
+}
+
+static void role_fini(struct role *r)
+{
+	argv_fini(r);
+	for (size_t i = 0; i < r->port_count; i++)
+		free(r->ports[i].name);
+	free(r->ports);
+	pairs_fini(&r->env);
+	free(r->name);
+	free(r->image);
+}
+
+static void channels_free(struct channel *c, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		free(c[i].name);
+		free(c[i].uri);
+	}
+	free(c);
+}
+
+void spec_destroy(struct spec *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->role_count; i++)
+		role_fini(&s->roles[i]);
+	for (size_t i = 0; i < s->service_count; i++) {
+		free(s->services[i].name);
+		free(s->services[i].role);
+		free(s->services[i].port);
+	}
+	channels_free(s->inputs, s->input_count);
+	channels_free(s->outputs, s->output_count);
+	pairs_fini(&s->labels);
+	pairs_fini(&s->hyperparameters);
+	free(s->roles);
+	free(s->services);
+	free(s->after);
+	free(s->name);
+	free(s->group);
+	free(s->code);
+	free(s);
+}
+
+void spec_cleanup(struct spec **s)
+{
+	spec_destroy(*s);
+}
+
+/* The lists of a spec are short and built once: they grow by one. */
+static void *add_one(void *items, size_t *count, size_t size)
+{
+	char *p;
+
+	memcpy(&p, items, sizeof p);
+	p = mem_realloc(p, *count + 1, size);
+	memcpy(items, &p, sizeof p);
+	p += *count * size;
+	memset(p, 0, size);
+	(*count)++;
+	return p;
+}
+
+struct role *spec_add_role(struct spec *s)
+{
+	struct role *r = add_one(&s->roles, &s->role_count, sizeof *s->roles);
+
+	r->count = 1;
+	r->each.cpu_milli = SPEC_CPU_MILLI;
+	r->each.memory_bytes = SPEC_MEMORY_BYTES;
+	r->fail_after = 1;
+	r->succeed_after = SPEC_ALL;
+	return r;
+}
+
+void role_set_argv(struct role *r, const char *const *argv, size_t argc)
+{
+	argv_fini(r);
+	r->argv = mem_alloc(argc + 1, sizeof *r->argv);
+	for (size_t i = 0; i < argc; i++)
+		r->argv[i] = mem_strdup(argv[i]);
+	r->argc = argc;
+}
+
+void role_set_shell(struct role *r, const char *line)
+{
+	const char *const argv[] = { "sh", "-c", line };
+
+	role_set_argv(r, argv, COUNT_OF(argv));
+	r->shell_line = mem_strdup(line);
+}
+
+struct port_ask *role_add_port(struct role *r, const char *name)
+{
+	struct port_ask *p = add_one(&r->ports, &r->port_count, sizeof *r->ports);
+
+	p->name = mem_strdup(name);
+	p->count = 1;
+	return p;
+}
+
+static struct channel *add_channel(struct channel **list, size_t *count, const char *name,
+				   const char *uri)
+{
+	struct channel *c = add_one(list, count, sizeof *c);
+
+	c->name = mem_strdup(name);
+	c->uri = mem_strdup(uri);
+	return c;
+}
+
+struct channel *spec_add_input(struct spec *s, const char *name, const char *uri)
+{
+	return add_channel(&s->inputs, &s->input_count, name, uri);
+}
+
+struct channel *spec_add_output(struct spec *s, const char *name, const char *uri)
+{
+	return add_channel(&s->outputs, &s->output_count, name, uri);
+}
+
+struct service *spec_add_service(struct spec *s, const char *name, const char *role, const char *port)
+{
+	struct service *v = add_one(&s->services, &s->service_count, sizeof *v);
+
+	v->name = mem_strdup(name);
+	v->role = mem_strdup(role);
+	v->port = mem_strdup(port);
+	return v;
+}
+
+void spec_add_after(struct spec *s, int64_t job, bool ok)
+{
+	struct dependency *d = add_one(&s->after, &s->after_count, sizeof *d);
+
+	*d = (struct dependency){ .job = job, .ok = ok };
+}
+
+int spec_task_count(const struct spec *s)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < s->role_count; i++)
+		if (__builtin_add_overflow(n, s->roles[i].count, &n))
+			return INT32_MAX;
+	return n;
+}
+
+struct resources spec_total(const struct spec *s)
+{
+	struct resources total = { 0 };
+
+	for (size_t i = 0; i < s->role_count; i++) {
+		struct resources all = s->roles[i].each;
+		resources_scale(&all, s->roles[i].count);
+		resources_add(&total, &all);
+	}
+	return total;
+}
+
+char *spec_variable(const char *prefix, const char *name)
+{
+	struct buf b = { 0 };
+
+	buf_adds(&b, prefix);
+	for (; *name; name++) {
+		char c = *name;
+		if (c >= 'a' && c <= 'z')
+			c = (char)(c - 'a' + 'A');
+		buf_addc(&b, (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');
+	}
+	return buf_take(&b);
+}
