@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* impl.h - for implementers of a store; nobody outside this room includes it. */
+#pragma once
+
+#include "store/store.h"
+
+/* One event as it is stored.  One block of memory: free() frees all of it. */
+struct record {
+	int64_t seq, time_ms, job;
+	enum event_kind kind;
+	const char *body; /* JSON */
+	size_t body_len;
+	/* What it is found by; "" when the kind has none. */
+	const char *by, *key, *digest, *scope, *name;
+};
+
+struct record *record_create(const struct event *e);
+struct record *record_dup(const struct record *r);
+/* Decodes and hands the event on for the time of the call. */
+int record_give(const struct record *r, void (*each)(void *arg, const struct event *e), void *arg,
+		struct err *err);
+bool record_has_key(const struct record *r); /* SUBMITTED with an idempotency key */
+
+struct store_row *row_dup(const struct store_row *row); /* one block, as above */
+bool row_matches(const struct store_row *row, const struct store_query *q);
+
+/* Which events: of one job or of all (0), from a seq on, at most so many. */
+struct span {
+	int64_t job, from_seq;
+	int limit;
+};
+
+struct store_batch {
+	struct record **records;
+	size_t record_count, record_cap;
+	struct store_row **rows;
+	size_t row_count, row_cap;
+};
+
+struct store_ops {
+	void (*commit)(struct store *s, struct store_batch *b, store_done done, void *arg);
+	int (*boot)(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
+		    struct store_counters *out, struct err *err);
+	int (*events)(struct store *s, const struct span *span,
+		      void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+	int (*list)(struct store *s, const struct store_query *q,
+		    void (*each)(void *arg, const struct store_row *row), void *arg,
+		    struct err *err);
+	int (*find_key)(struct store *s, const char *owner, const char *key, int64_t *job,
+			char digest[65], struct err *err);
+	int (*find_name)(struct store *s, const char *owner, const char *name, int64_t *job,
+			 struct err *err);
+	int (*row)(struct store *s, int64_t job,
+		   void (*each)(void *arg, const struct store_row *row), void *arg,
+		   struct err *err);
+	void (*backup)(struct store *s, const char *path, store_done done, void *arg);
+	void (*destroy)(struct store *s);
+};
+
+struct store {
+	const struct store_ops *ops;
+};
