@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Why a job waits, said from what is so at the moment of asking: what is short, how
+ * much of it is free, who holds it, who is ahead. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "plan/words.h"
+
+#define HOLDERS_TOLD 2
+
+static int64_t held_on(const struct plan *p, const struct entry *e, int node, const struct dim *d)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < e->grant_count; i++) {
+		const struct grant *g = &e->grants[i];
+		const struct shape_role *r = &e->shape->roles[g->role];
+		if (g->node != node)
+			continue;
+		switch (d->what) {
+		case DIM_CPU:
+			sum += r->cpu_milli;
+			break;
+		case DIM_MEMORY:
+			sum += r->memory_bytes;
+			break;
+		case DIM_PORTS:
+			sum += g->port_count;
+			break;
+		case DIM_DEVICES:
+			for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
+				const uint64_t mask = g->devices[k].mask;
+				if (mask && p->nodes[node].pools[g->devices[k].pool].kind == d->kind)
+					sum += __builtin_popcountll(mask);
+			}
+			break;
+		}
+	}
+	return sum;
+}
+
+struct holder {
+	int64_t job, amount;
+};
+
+/* ", held by job 7 (3 gpu), job 9 (1 gpu) and 2 more" */
+static void say_holders(const struct plan *p, int node, const struct dim *d, struct buf *out)
+{
+	struct holder top[HOLDERS_TOLD] = { 0 };
+	size_t others = 0, told = 0;
+
+	for (struct tree_node *n = tree_first(&p->running); n; n = tree_next(n)) {
+		const struct entry *e = TREE_OF(n, struct entry, at);
+		struct holder h = { e->id, held_on(p, e, node, d) };
+		if (!h.amount)
+			continue;
+		for (size_t i = 0; i < HOLDERS_TOLD; i++) {
+			struct holder was = top[i];
+			if (h.amount > was.amount || (h.amount == was.amount && h.job < was.job)) {
+				top[i] = h;
+				h = was;
+			}
+		}
+		others += h.amount > 0;
+	}
+	for (; told < HOLDERS_TOLD && top[told].amount; told++) {
+		buf_printf(out, "%s job %lld (", told ? "," : ", held by", (long long)top[told].job);
+		words_amount(d, top[told].amount, out);
+		buf_addc(out, ')');
+	}
+	if (others)
+		buf_printf(out, " and %zu more", others);
+}
+
+static void say_free(const struct plan *p, int node, const struct dim *dims, size_t count,
+		     struct buf *out)
+{
+	const char *join = "; ";
+
+	for (size_t i = 0; i < count; i++) {
+		const struct dim *d = &dims[i];
+		if (d->want <= d->free)
+			continue;
+		buf_printf(out, "%s%s has ", join, p->nodes[node].node.name);
+		words_number(d, d->free > 0 ? d->free : 0, out);
+		buf_adds(out, " of ");
+		words_amount(d, d->total, out);
+		buf_adds(out, " free");
+		say_holders(p, node, d, out);
+		join = ", and ";
+	}
+}
+
+/* No node has room for one task of this role: the node that comes nearest says why. */
+static void say_one(const struct plan *p, const struct shape *s, size_t role, struct buf *out)
+{
+	struct dim dims[DIMS_MAX];
+	size_t count, n = 0;
+	int node;
+
+	fit_empty(p, &p->scratch->future, &p->scratch->future_cap);
+	node = words_nearest(p, p->live, p->scratch->future, &s->roles[role]);
+	count = words_dims(p, node, &p->live[node], &s->roles[role], dims);
+	buf_adds(out, "waits for ");
+	for (size_t i = 0; i < count; i++) {
+		if (dims[i].want <= dims[i].free)
+			continue;
+		buf_adds(out, n++ ? " and " : "");
+		words_amount(&dims[i], dims[i].want, out);
+	}
+	buf_adds(out, " on one node");
+	if (s->role_count > 1)
+		buf_printf(out, " (a task of role %zu)", role + 1);
+	say_free(p, node, dims, count, out);
+}
+
+static void say_many(const struct plan *p, const struct shape *s, size_t role, int64_t fits,
+		     struct buf *out)
+{
+	const struct shape_role *r = &s->roles[role];
+
+	buf_printf(out, "waits for room for %d tasks", r->count);
+	if (s->role_count > 1)
+		buf_printf(out, " of role %zu", role + 1);
+	buf_adds(out, " at once, each ");
+	words_role(r, out);
+	buf_printf(out, "; %lld would fit now", (long long)fits);
+	(void)p;
+}
+
+static void say_capacity(const struct plan *p, const struct shape *s, struct buf *out)
+{
+	for (size_t k = 0; k < s->role_count; k++) {
+		int64_t fits = words_fits(p, p->live, &s->roles[k]);
+		if (fits == 0) {
+			say_one(p, s, k, out);
+			return;
+		}
+		if (fits < s->roles[k].count) {
+			say_many(p, s, k, fits, out);
+			return;
+		}
+	}
+	buf_printf(out, "waits for room for all its %d tasks at once: each role would fit alone now",
+		   s->task_count);
+}
+
+static void say_order(const struct plan *p, const struct entry *e, const struct entry *head,
+		      const struct reservation *r, struct buf *out)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (!backfill_quota_ok(e, head)) {
+		buf_printf(out, "would fit now, but takes of the quota that job %lld, which is ahead, needs",
+			   (long long)head->id);
+		return;
+	}
+	buf_printf(out, "would fit now, but would delay job %lld, which is ahead and starts ",
+		   (long long)head->id);
+	if (r->last)
+		buf_printf(out, "when job %lld ends", (long long)r->last);
+	else
+		buf_adds(out, "when others end");
+	if (r->at_ms == FOREVER)
+		buf_adds(out, "; with a time limit it could start before");
+	else if (r->at_ms > p->now_ms)
+		buf_printf(out, "; with a time limit of at most %s it could start before",
+			   units_show_duration(r->at_ms - p->now_ms, text));
+}
+
+static void say_position(const struct plan *p, const struct entry *e, const struct entry *head,
+			 struct buf *out)
+{
+	size_t rank = tree_rank(&e->at);
+
+	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0)
+		buf_printf(out, "; job %lld is ahead", (long long)head->id);
+	if (rank == 0)
+		buf_adds(out, "; it is first in the queue");
+	else
+		buf_printf(out, "; number %zu of %zu in the queue", rank + 1, tree_count(&p->queue));
+}
+
+static enum plan_reason_kind say_quota(const struct plan *p, const struct entry *e, struct buf *out)
+{
+	enum quota_short what;
+	int kind;
+	const struct owner *o = queue_quota_owner(e->bucket, &what, &kind);
+
+	if (!o)
+		return PLAN_REASON_NONE;
+	words_quota(p, o, e->shape, what, kind, out);
+	return o->is_group ? PLAN_REASON_GROUP_QUOTA : PLAN_REASON_USER_QUOTA;
+}
+
+/* Fits now: is it held back for the head, or has no step come by yet? */
+static enum plan_reason_kind say_fits(const struct plan *p, const struct entry *e,
+				      const struct entry *head, struct buf *out)
+{
+	struct reservation r = { 0 };
+	bool behind = head && tree_cmp(&head->at, e->at.first, e->at.second) < 0, may = true;
+
+	if (behind) {
+		backfill_reserve(p, head, &r);
+		may = backfill_quota_ok(e, head) &&
+		      backfill_ok(p, e, p->now_ms, &r, &p->scratch->picks);
+	}
+	if (may)
+		buf_adds(out, "has not been looked at yet");
+	else
+		say_order(p, e, head, &r, out);
+	backfill_fini(&r);
+	return may ? PLAN_REASON_NEW : PLAN_REASON_ORDER;
+}
+
+enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *words)
+{
+	const struct entry *e = map_get(p->jobs, job), *head;
+	enum plan_reason_kind kind;
+
+	if (!e || !e->bucket)
+		return PLAN_REASON_NONE;
+	head = queue_peek_head(p);
+	kind = say_quota(p, e, words);
+	if (kind == PLAN_REASON_NONE) {
+		if (!fit_ever(p, e->shape)) {
+			struct err err = { 0 };
+			words_never(p, e->shape, &err);
+			buf_printf(words, "can never start as the nodes are now: %s", err.text);
+			kind = PLAN_REASON_NEVER;
+		} else if (!fit_shape(p, p->live, e->shape, &p->scratch->picks)) {
+			say_capacity(p, e->shape, words);
+			kind = PLAN_REASON_CAPACITY;
+		} else {
+			kind = say_fits(p, e, head, words);
+		}
+	}
+	say_position(p, e, kind == PLAN_REASON_CAPACITY ? head : NULL, words);
+	return kind;
+}
