@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The laws, checked from outside: by what clients were told, by what the machine really
+ * did, by the store's own history. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "model.h"
+
+void broke(struct run *r, const char *fmt, ...)
+{
+	char text[400];
+	va_list ap;
+
+	if (r->broken.code != ERR_NONE)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	err_set(&r->broken, ERR_INTERNAL, "%s (step %ld, %d crashes)", text, r->steps, r->crashes);
+}
+
+static void note_row(void *arg, const struct store_row *row)
+{
+	*(struct store_row *)arg = *row;
+}
+
+bool check_boot(struct run *r)
+{
+	for (size_t i = 0; i < r->claim_count; i++) {
+		const struct claim *c = &r->claims[i];
+		struct store_row row;
+
+		if (c->acked && store_row(r->store, c->job, note_row, &row, NULL) < 0)
+			broke(r, "job %lld was acknowledged and is gone", (long long)c->job);
+	}
+	if (yard_last_seq(r->yard) < r->told_seq)
+		broke(r, "event %lld was shown to a watcher and is gone", (long long)r->told_seq);
+	return r->broken.code == ERR_NONE;
+}
+
+static bool holds(const struct job *j)
+{
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_STOPPING ||
+	       j->state == JOB_COLLECTING;
+}
+
+#define NODES_MAX 8
+
+struct census {
+	uint64_t devices[NODES_MAX];
+	struct resources used[NODES_MAX];
+	char names[NODES_MAX][NODE_NAME_MAX];
+	size_t count;
+};
+
+static size_t node_index(struct census *c, const char *name)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (strcmp(c->names[i], name) == 0)
+			return i;
+	strcpy(c->names[c->count], name);
+	return c->count++;
+}
+
+static void count_job(struct run *r, struct census *c, const struct job *j)
+{
+	for (size_t t = 0; t < j->task_count; t++) {
+		const struct placement *p = &j->tasks[t].place;
+		size_t n = node_index(c, p->node);
+
+		if (c->devices[n] & p->devices[0].mask)
+			broke(r, "a device of %s is given twice (job %lld)", p->node, (long long)j->id);
+		c->devices[n] |= p->devices[0].mask;
+		resources_add(&c->used[n], &j->spec->roles[j->tasks[t].role].each);
+	}
+}
+
+bool check_now(struct run *r)
+{
+	struct census c = { 0 };
+	struct yard_node nodes[NODES_MAX];
+	size_t n = yard_nodes(r->yard, nodes, NODES_MAX);
+
+	for (size_t i = 0; i < r->claim_count; i++) {
+		const struct job *j = r->claims[i].job ? yard_live(r->yard, r->claims[i].job) : NULL;
+		if (j && holds(j))
+			count_job(r, &c, j);
+	}
+	for (size_t i = 0; i < n; i++) {
+		size_t at = node_index(&c, nodes[i].node.name);
+		if (!resources_fit(&c.used[at], &nodes[i].node.capacity))
+			broke(r, "%s holds more than it has", nodes[i].node.name);
+	}
+	return r->broken.code == ERR_NONE;
+}
+
+struct history {
+	struct run *r;
+	int64_t last_seq, job;
+	int submitted, ended, placed;
+	struct job *fold;
+};
+
+static void one_event(void *arg, const struct event *e)
+{
+	struct history *h = arg;
+
+	if (e->seq <= h->last_seq)
+		broke(h->r, "events of job %lld are out of order", (long long)h->job);
+	h->last_seq = e->seq;
+	h->submitted += e->kind == EV_SUBMITTED;
+	h->ended += e->kind == EV_ENDED;
+	if (e->kind == EV_SUBMITTED) {
+		h->fold = h->fold ? h->fold : job_create(e, NULL);
+		return;
+	}
+	if (!h->fold || !job_legal(h->fold, e)) {
+		broke(h->r, "the %s of job %lld does not follow from its history",
+		      event_kind_word(e->kind), (long long)h->job);
+		return;
+	}
+	job_apply(h->fold, e);
+}
+
+static void check_job(struct run *r, const struct claim *c)
+{
+	struct history h = { .r = r, .job = c->job };
+	struct err err = { 0 };
+
+	if (store_events(r->store, c->job, 0, 100000, one_event, &h, &err) < 0)
+		broke(r, "events of job %lld: %s", (long long)c->job, err.text);
+	if (h.submitted != 1 || h.ended != 1)
+		broke(r, "job %lld was submitted %d and ended %d times", (long long)c->job, h.submitted,
+		      h.ended);
+	for (int a = 1; h.fold && a <= h.fold->attempt; a++) {
+		for (size_t t = 0; t < h.fold->task_count; t++) {
+			struct task_ref ref = { .job = c->job, .task = (int)t, .attempt = a };
+			if (engine_sim_starts(r->machine, &ref) > 1)
+				broke(r, "attempt %d of task %zu of job %lld ran twice", a, t,
+				      (long long)c->job);
+		}
+	}
+	if (h.fold && c->stop_acked && h.fold->outcome == OUTCOME_NONE)
+		broke(r, "job %lld was stopped and has no outcome", (long long)c->job);
+	job_destroy(h.fold);
+}
+
+bool check_end(struct run *r)
+{
+	struct yard_node nodes[NODES_MAX];
+	size_t n = yard_nodes(r->yard, nodes, NODES_MAX);
+
+	if (yard_live_count(r->yard))
+		broke(r, "%zu jobs never end", yard_live_count(r->yard));
+	if (engine_sim_running(r->machine))
+		broke(r, "%d tasks run that no job knows", engine_sim_running(r->machine));
+	for (size_t i = 0; i < n; i++)
+		if (nodes[i].tasks || nodes[i].used.cpu_milli || nodes[i].used.memory_bytes)
+			broke(r, "%s: %d tasks and %lld mcpu are not given back", nodes[i].node.name,
+			      nodes[i].tasks, (long long)nodes[i].used.cpu_milli);
+	for (size_t i = 0; i < r->claim_count; i++)
+		if (r->claims[i].acked)
+			check_job(r, &r->claims[i]);
+	return r->broken.code == ERR_NONE;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* model.h - what clients were told, to hold against what the yard does.
+ *
+ * One run is one seed: a history of submits, stops, quotas, crashes, power cuts, full
+ * disks, jumping clocks and lying engines, on the yard, plan and job objects that are
+ * shipped.  A law that breaks is written into the run's err.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "depot/depot.h"
+#include "engine/engine.h"
+#include "store/store.h"
+#include "world/world_sim.h"
+#include "yard/yard.h"
+
+#define CLAIMS_MAX 64
+
+struct run;
+
+/* One submit as its client sees it. */
+
+struct claim {
+	struct run *run;
+	char key[32];
+	int variant;       /* which spec: the same key always sends the same one */
+	int64_t after;     /* it depends on this job; 0: on none */
+	bool asked, acked; /* acked: the yard said "it is recorded" */
+	bool refused;      /* for good: it could never run */
+	int64_t job;       /* once acked */
+	bool stop_acked;
+};
+
+struct run {
+	uint64_t seed;
+	bool verbose;
+	struct err broken; /* the first broken law */
+
+	struct world *world;
+	struct store_disk *disk;
+	struct engine_sim_machine *machine;
+	struct store *store;
+	struct depot *depot;
+	struct yard *yard;
+
+	struct claim claims[CLAIMS_MAX];
+	size_t claim_count;
+	int64_t told_seq; /* highest event a watcher was shown */
+	long steps;
+	int crashes, cuts, full_disks;
+};
+
+/* Runs one seed; false: run->broken says which law and where. */
+bool run_seed(struct run *r, uint64_t seed, bool verbose);
+
+/* check.c: laws that must hold at any moment, and at the end. */
+bool check_now(struct run *r);
+bool check_end(struct run *r);
+bool check_boot(struct run *r); /* right after a boot: nothing acknowledged is gone */
+void broke(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The shell by itself, on a quiet simulated world: what callers are told, in which order.
+ * (Crashes and faults are test/sim's.) */
+#include "tap.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "world/world_sim.h"
+#include "yard/yard.h"
+
+struct rig {
+	struct world *world;
+	struct store_disk *disk;
+	struct store *store;
+	struct depot *depot;
+	struct engine_sim_machine *machine;
+	struct yard *yard;
+	struct principal alice, root;
+};
+
+struct answer {
+	bool came, again;
+	int64_t job;
+	struct err err;
+};
+
+static struct engine *make_engine(void *arg, const struct engine_sink *sink, struct err *err)
+{
+	(void)err;
+	return engine_sim_create(arg, sink);
+}
+
+static void up(struct rig *g, const struct engine_sim_faults *f)
+{
+	struct node n = { .name = "n1", .up = true, .port_first = 20000, .port_last = 20999 };
+	struct yard_config c = { .uid_base = -1, .make_engine = make_engine };
+
+	n.capacity.cpu_milli = 2000;
+	n.capacity.memory_bytes = 1ll << 30;
+	*g = (struct rig){ .world = world_sim_create(42), .disk = store_disk_create() };
+	strcpy(g->alice.name, "alice");
+	strcpy(g->alice.group, "lab");
+	strcpy(g->root.name, "root");
+	strcpy(g->root.group, "root");
+	g->root.admin = true;
+	c.world = g->world;
+	c.store = g->store = store_memory_open(g->world, g->disk);
+	c.depot = g->depot = depot_sim_create(g->world, 0);
+	c.make_engine_arg = g->machine = engine_sim_machine_create(g->world, &n, 1, f);
+	g->yard = yard_create(&c, NULL);
+}
+
+static void down(struct rig *g)
+{
+	engine_sim_machine_crash(g->machine, false);
+	world_sim_crash(g->world);
+	yard_destroy(g->yard);
+	store_destroy(g->store);
+	g->depot->ops->destroy(g->depot);
+	engine_sim_machine_destroy(g->machine);
+	store_disk_destroy(g->disk);
+	world_destroy(g->world);
+}
+
+static struct spec *spec(const char *name, int64_t cpu_milli)
+{
+	struct spec *s = spec_create();
+	struct role *r = spec_add_role(s);
+	struct problems p = { 0 };
+
+	s->name = mem_strdup(name);
+	r->name = mem_strdup("main");
+	r->argv = mem_alloc(2, sizeof *r->argv);
+	r->argv[r->argc++] = mem_strdup("true");
+	r->each.cpu_milli = cpu_milli;
+	r->each.memory_bytes = 1 << 20;
+	spec_check(s, &p);
+	problems_fini(&p);
+	return s;
+}
+
+static void done(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct answer *a = arg;
+
+	*a = (struct answer){ .came = true, .again = again, .job = job };
+	if (err)
+		a->err = *err;
+}
+
+static void pass(struct rig *g, int64_t ms)
+{
+	world_sim_run_until(g->world, world_mono_ms(g->world) + ms);
+}
+
+static int64_t submit(struct rig *g, struct spec *s)
+{
+	struct answer a = { 0 };
+
+	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
+	for (int i = 0; i < 100 && !a.came; i++)
+		pass(g, 1);
+	return a.job;
+}
+
+static enum outcome outcome(struct rig *g, int64_t id)
+{
+	struct job *j = yard_load(g->yard, id, NULL);
+	enum outcome o = j ? j->outcome : OUTCOME_NONE;
+
+	job_destroy(j);
+	return o;
+}
+
+static void answers(struct rig *g)
+{
+	struct answer a = { 0 }, b = { 0 }, c = { 0 };
+
+	yard_submit(g->yard, &g->alice, spec("one", 100), "k1", "d1", done, &a);
+	OK(!a.came, "no answer comes from inside the call");
+	yard_submit(g->yard, &g->alice, spec("one", 100), "k1", "d1", done, &b);
+	yard_submit(g->yard, &g->alice, spec("two", 100), "k1", "d2", done, &c);
+	pass(g, 200);
+	OK(a.came && a.job == 1 && !a.again, "a submit is answered with its id");
+	OK(b.came && b.job == 1 && b.again, "the same key gives the same job");
+	OK(c.came && c.err.code == ERR_CONFLICT, "with another body a conflict");
+	pass(g, 60000);
+	OK(outcome(g, 1) == OUTCOME_SUCCEEDED && !yard_live(g->yard, 1), "the job runs to its end");
+	b = (struct answer){ 0 };
+	yard_submit(g->yard, &g->alice, spec("one", 100), "k1", "d1", done, &b);
+	pass(g, 10);
+	OK(b.job == 1 && b.again, "the key is known after the job has ended, too");
+}
+
+static void refusals(struct rig *g)
+{
+	struct answer a = { 0 };
+	struct spec *s = spec("big", 64000);
+
+	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.came && (a.err.code == ERR_INVALID || a.err.code == ERR_QUOTA),
+	   "what no node could ever hold is refused: %s", a.err.text);
+	s = spec("stranger", 100);
+	s->group = mem_strdup("others");
+	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_DENIED, "a group one is not in is denied: %s", a.err.text);
+	s = spec("orphan", 100);
+	s->after = mem_alloc(1, sizeof *s->after);
+	s->after[s->after_count++] = (struct dependency){ 4711, false };
+	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_INVALID && strstr(a.err.text, "4711"), "so is waiting for nobody: %s", a.err.text);
+	yard_stop(g->yard, &g->alice, 4711, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_NOT_FOUND, "and stopping nobody");
+}
+
+static void waiting(struct rig *g)
+{
+	int64_t first = submit(g, spec("first", 2000)), second = submit(g, spec("second", 2000)), third;
+	AUTO_BUF struct buf words = { 0 };
+	struct spec *s = spec("third", 100);
+	struct answer a = { 0 };
+
+	yard_why(g->yard, yard_live(g->yard, second), &words);
+	OK(strstr(buf_str(&words), "cpu"), "a waiting job says what it waits for: %s", buf_str(&words));
+	s->after = mem_alloc(1, sizeof *s->after);
+	s->after[s->after_count++] = (struct dependency){ second, true };
+	third = submit(g, s);
+	buf_clear(&words);
+	yard_why(g->yard, yard_live(g->yard, third), &words);
+	OK(strstr(buf_str(&words), "succeed"), "and a held one for whom: %s", buf_str(&words));
+	yard_stop(g->yard, &g->alice, second, "changed my mind", done, &a);
+	pass(g, 100);
+	OK(outcome(g, second) == OUTCOME_STOPPED, "a waiting job can be stopped");
+	OK(outcome(g, third) == OUTCOME_STOPPED, "and who needed its success is stopped with it");
+	pass(g, 60000);
+	OK(outcome(g, first) == OUTCOME_SUCCEEDED, "the one that ran is not disturbed");
+}
+
+static void limits(struct rig *g)
+{
+	struct spec *s = spec("slow", 100);
+	int64_t id;
+	struct job *j;
+
+	s->time_limit_ms = 5;
+	s->grace_ms = 10;
+	id = submit(g, s);
+	pass(g, 120000);
+	j = yard_load(g->yard, id, NULL);
+	OK(j && j->outcome == OUTCOME_FAILED && j->stop == STOP_TIME_LIMIT && job_exit_code(j) == 124,
+	   "a time limit ends a job: %s", j ? j->reason : "-");
+	job_destroy(j);
+}
+
+static void quotas(struct rig *g)
+{
+	struct quota q = { .limit = { .cpu_milli = 500, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	struct quota back;
+	struct answer a = { 0 };
+	AUTO_BUF struct buf words = { 0 };
+	int64_t one, two;
+
+	yard_set_quota(g->yard, &g->alice, "user", "alice", &q, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_DENIED, "only an administrator sets quotas");
+	yard_set_quota(g->yard, &g->root, "user", "alice", &q, done, &a);
+	pass(g, 50);
+	OK(a.err.code == ERR_NONE && yard_quota(g->yard, "user", "alice", &back) == 0 &&
+		   back.limit.cpu_milli == 500,
+	   "and it is there");
+	one = submit(g, spec("one", 400));
+	two = submit(g, spec("two", 400));
+	yard_why(g->yard, yard_live(g->yard, two), &words);
+	OK(strstr(buf_str(&words), "quota"), "who is over it waits and is told: %s", buf_str(&words));
+	pass(g, 120000);
+	OK(outcome(g, one) == OUTCOME_SUCCEEDED && outcome(g, two) == OUTCOME_SUCCEEDED,
+	   "and runs when there is room again");
+}
+
+static void full_disk(struct rig *g)
+{
+	struct store_disk_faults full = { .fail_percent = 100, .delay_most_ms = 5 }, well = { .delay_most_ms = 5 };
+	struct answer a = { 0 }, b = { 0 };
+
+	store_disk_set_faults(g->disk, &full);
+	yard_submit(g->yard, &g->alice, spec("late", 100), "k9", "d", done, &a);
+	pass(g, 300);
+	OK(a.came && a.err.code == ERR_BUSY, "a full disk is told: %s", a.err.text);
+	yard_submit(g->yard, &g->alice, spec("later", 100), "k10", "d", done, &b);
+	pass(g, 10);
+	OK(b.came && b.err.code == ERR_BUSY, "to everybody");
+	store_disk_set_faults(g->disk, &well);
+	pass(g, 60000);
+	a = (struct answer){ 0 };
+	yard_submit(g->yard, &g->alice, spec("late", 100), "k9", "d", done, &a);
+	pass(g, 100);
+	OK(a.came && a.err.code == ERR_NONE && a.again, "once there is room again nothing was lost");
+	pass(g, 60000);
+	OK(outcome(g, a.job) == OUTCOME_SUCCEEDED, "and the job ran");
+}
+
+int main(void)
+{
+	struct engine_sim_faults quiet = { .run_ms_max = 2000 }, slow = { .run_ms_max = 50000000 };
+	struct rig g;
+
+	up(&g, &quiet);
+	answers(&g);
+	refusals(&g);
+	waiting(&g);
+	quotas(&g);
+	full_disk(&g);
+	down(&g);
+	up(&g, &slow);
+	limits(&g);
+	down(&g);
+	return END();
+}
