@@ -41,7 +41,9 @@ ok() # status, law in words: ok $? "..."
 	fi
 	FAILED=$((FAILED + 1))
 	printf 'not ok %d - %s\n' "$POINTS" "$2"
-	printf '# at %s:%s\n' "${BASH_SOURCE[1]##*/}" "${BASH_LINENO[0]}"
+	local up=1
+	while [[ ${BASH_SOURCE[up]:-} == */lib.sh ]]; do up=$((up + 1)); done
+	printf '# at %s:%s\n' "${BASH_SOURCE[up]##*/}" "${BASH_LINENO[up - 1]}"
 	return 1
 }
 
@@ -123,6 +125,7 @@ status_of() { api GET "$1" -o /dev/null -w '%{http_code}'; }
 field_of() { api GET "/jobs/$1" | jq -r "$2"; }  # job, jq expression
 state_is() { [[ $(field_of "$1" .state) == "$2" ]]; }
 detach() { "$YARD" run --detach "$@" | tail -n 1; } # gives the id
+submitted() { "$YARD" submit "$@" | tail -n 1 | grep -o '[0-9]*$'; }
 
 # Processes whose command line names this test's folder: shims and what they hold.
 leftovers() { pgrep -f -- "$T/" || true; }
