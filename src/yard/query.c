@@ -105,6 +105,11 @@ void yard_why(struct yard *y, const struct job *j, struct buf *words)
 	}
 }
 
+int yard_position(const struct yard *y, int64_t job)
+{
+	return plan_position(y->plan, job);
+}
+
 char *yard_attempt_folder(struct yard *y, int64_t job, int task, int attempt)
 {
 	return y->config.depot->ops->attempt_folder(y->config.depot, job, task, attempt);

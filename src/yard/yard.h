@@ -63,6 +63,7 @@ size_t yard_live_count(const struct yard *y);
 struct job *yard_load(struct yard *y, int64_t job, struct err *err);
 struct store *yard_store(struct yard *y); /* for lists and history: read only */
 void yard_why(struct yard *y, const struct job *j, struct buf *words);
+int yard_position(const struct yard *y, int64_t job); /* in the queue: 1 is the head; 0: not waiting */
 char *yard_attempt_folder(struct yard *y, int64_t job, int task, int attempt); /* caller frees */
 int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bool tty,
 	      struct world_stream **out, struct err *err);

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The daemon itself: version, health, nodes, quotas, backup. */
+#include "http/internal.h"
+
+#include "base/doc.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "wire/api.h"
+
+void handle_version(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_str(&j, "name", "trainyard");
+	json_str(&j, "version", YARD_VERSION);
+	json_str(&j, "api", "v1");
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+void handle_health(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_str(&j, "status", "ok");
+	json_i64(&j, "live_jobs", (int64_t)yard_live_count(ex->server->config.yard));
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+void handle_nodes(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct yard *y = ex->server->config.yard;
+	size_t count = yard_nodes(y, NULL, 0);
+	AUTO_FREE struct yard_node *nodes = mem_alloc(count + 1, sizeof *nodes);
+	struct json j;
+
+	yard_nodes(y, nodes, count);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_array(&j, "nodes");
+	for (size_t i = 0; i < count; i++)
+		wire_node_write(&j, NULL,
+				&(struct wire_node){ .node = nodes[i].node,
+						     .used = nodes[i].used,
+						     .tasks = nodes[i].tasks });
+	json_end(&j);
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+static int check_scope(struct exchange *ex, struct err *err)
+{
+	if (!str_eq(ex->param[0], "user") && !str_eq(ex->param[0], "group"))
+		return err_set(err, ERR_INVALID, "a quota is of a user or of a group, not of a '%s'",
+			       ex->param[0]);
+	return 0;
+}
+
+static void answer_quota(struct exchange *ex)
+{
+	struct quota q = { .limit = { .cpu_milli = -1, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	struct buf *out = answer_scratch(ex);
+	struct json j;
+
+	yard_quota(ex->server->config.yard, ex->param[0], ex->param[1], &q);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_str(&j, "scope", ex->param[0]);
+	json_str(&j, "name", ex->param[1]);
+	wire_quota_write(&j, "quota", &q);
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+void handle_quota_get(struct exchange *ex)
+{
+	struct err err;
+	bool own = str_eq(ex->param[1], str_eq(ex->param[0], "user") ? ex->who->name : ex->who->group);
+
+	if (check_scope(ex, &err) < 0)
+		answer_error(ex, &err);
+	else if (!own && !ex->who->admin) {
+		err_set(&err, ERR_DENIED, "you may see your own quota and your group's");
+		answer_error(ex, &err);
+	} else
+		answer_quota(ex);
+}
+
+static void quota_set(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct exchange *ex = arg;
+
+	(void)job;
+	(void)again;
+	if (err)
+		answer_error(ex, err);
+	else if (ex->conn)
+		answer_quota(ex);
+	exchange_drop(ex);
+}
+
+void handle_quota_put(struct exchange *ex)
+{
+	struct quota q;
+	struct err err;
+	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, &err);
+
+	if (!d || check_scope(ex, &err) < 0 || wire_quota_read(doc_root(d), &q, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	exchange_hold(ex);
+	yard_set_quota(ex->server->config.yard, ex->who, ex->param[0], ex->param[1], &q, quota_set, ex);
+}
+
+static void backed_up(void *arg, const struct err *err)
+{
+	struct exchange *ex = arg;
+
+	if (err) {
+		answer_error(ex, err);
+	} else if (ex->conn) {
+		struct buf *out = answer_scratch(ex);
+		struct json j;
+		json_init(&j, out);
+		json_object(&j, NULL);
+		json_bool(&j, "done", true);
+		json_end(&j);
+		answer_json(ex, 200, out);
+	}
+	exchange_drop(ex);
+}
+
+void handle_backup(struct exchange *ex)
+{
+	struct err err;
+	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, &err);
+	const char *path = d && doc_root(d)->kind == DOC_MAP ? doc_str(doc_root(d), "path", "") : "";
+
+	if (*path != '/') {
+		err_set(&err, ERR_INVALID, "path: give the absolute path of a file to write, as {\"path\": "
+					   "\"/...\"}");
+		answer_error(ex, &err);
+		return;
+	}
+	exchange_hold(ex);
+	store_backup(yard_store(ex->server->config.yard), path, backed_up, ex);
+}

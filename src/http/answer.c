@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/internal.h"
+
+#include "base/str.h"
+#include "wire/api.h"
+#include "wire/outcome.h"
+
+struct buf *answer_scratch(struct exchange *ex)
+{
+	buf_clear(&ex->server->json);
+	return &ex->server->json;
+}
+
+static void write_head(struct exchange *ex, struct buf *out, int status, const char *type)
+{
+	http_write_status(out, status);
+	if (type)
+		http_write_header(out, "Content-Type", type);
+	if (!ex->head->keep_alive || !ex->body_over)
+		buf_adds(out, "Connection: close\r\n");
+	else if (ex->head->minor == 0)
+		buf_adds(out, "Connection: keep-alive\r\n");
+	ex->begun = true;
+}
+
+/* One write, so that head and body leave in one packet. */
+static void answer(struct exchange *ex, int status, const char *type, const char *body, size_t len)
+{
+	struct buf *out = &ex->server->scratch;
+
+	if (!ex->conn)
+		return; /* nobody is there any more */
+	buf_clear(out);
+	write_head(ex, out, status, type);
+	http_write_length(out, len);
+	http_write_head_end(out);
+	if (!str_eq(ex->head->method, "HEAD"))
+		buf_add(out, body, len);
+	world_stream_write(conn_stream(ex->conn), out->data, out->len);
+	conn_answered(ex);
+}
+
+void answer_json(struct exchange *ex, int status, const struct buf *json)
+{
+	answer(ex, status, "application/json", buf_str(json), json->len);
+}
+
+void answer_empty(struct exchange *ex, int status)
+{
+	answer(ex, status, NULL, "", 0);
+}
+
+void answer_status(struct exchange *ex, int status, const struct err *err,
+		   const struct problems *problems)
+{
+	AUTO_BUF struct buf body = { 0 };
+
+	wire_error_write(&body, err, problems);
+	answer(ex, status, "application/json", body.data, body.len);
+}
+
+void answer_error(struct exchange *ex, const struct err *err)
+{
+	answer_status(ex, wire_http_status(err->code), err, NULL);
+}
+
+/* HTTP/1.0 knows no chunks: there the end of the connection ends the answer. */
+void answer_begin(struct exchange *ex, int status, const char *type)
+{
+	struct buf *out = &ex->server->scratch;
+
+	buf_clear(out);
+	ex->chunked = ex->head->minor == 1;
+	if (!ex->chunked)
+		ex->body_over = false;
+	write_head(ex, out, status, type);
+	buf_adds(out, "Cache-Control: no-store\r\n");
+	if (ex->chunked)
+		buf_adds(out, "Transfer-Encoding: chunked\r\n");
+	http_write_head_end(out);
+	world_stream_write(conn_stream(ex->conn), out->data, out->len);
+}
+
+void answer_piece(struct exchange *ex, const void *data, size_t len)
+{
+	struct world_stream *s = conn_stream(ex->conn);
+	struct buf *out = &ex->server->scratch;
+
+	if (len == 0)
+		return;
+	if (!ex->chunked) {
+		world_stream_write(s, data, len);
+		return;
+	}
+	buf_clear(out);
+	http_write_chunk(out, data, len);
+	world_stream_write(s, out->data, out->len);
+}
+
+void answer_end(struct exchange *ex)
+{
+	if (ex->chunked)
+		world_stream_write(conn_stream(ex->conn), "0\r\n\r\n", 5);
+	conn_answered(ex);
+}
+
+bool answer_room(const struct exchange *ex)
+{
+	return world_stream_pending(conn_stream(ex->conn)) < OUTPUT_HIGH;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A further command in a running task: the connection becomes a pipe to the shim. */
+#include "http/internal.h"
+
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#define EXEC_ARGS_MAX 250
+
+struct pump {
+	struct exchange *ex;
+	struct world_stream *shim;
+	bool shim_paused;
+};
+
+static void pump_gone(struct exchange *ex)
+{
+	struct pump *p = ex->state;
+
+	world_stream_close(p->shim);
+	free(p);
+}
+
+/* Client → shim. */
+static void pump_raw(struct exchange *ex, const char *data, size_t len)
+{
+	struct pump *p = ex->state;
+
+	world_stream_write(p->shim, data, len);
+	if (world_stream_pending(p->shim) > OUTPUT_HIGH)
+		conn_pause(ex->conn, true);
+}
+
+static void shim_drain(void *arg)
+{
+	struct pump *p = arg;
+
+	conn_pause(p->ex->conn, false);
+}
+
+/* Shim → client. */
+static void shim_data(void *arg, const char *data, size_t len)
+{
+	struct pump *p = arg;
+
+	world_stream_write(conn_stream(p->ex->conn), data, len);
+	if (!answer_room(p->ex)) {
+		p->shim_paused = true;
+		world_stream_pause(p->shim, true);
+	}
+}
+
+static void pump_room(struct exchange *ex)
+{
+	struct pump *p = ex->state;
+
+	if (p->shim_paused)
+		world_stream_pause(p->shim, false);
+	p->shim_paused = false;
+}
+
+/* The command is over and all it said is written: so is the connection. */
+static void shim_eof(void *arg)
+{
+	struct pump *p = arg;
+
+	p->ex->body_over = false; /* never another request */
+	conn_answered(p->ex);
+}
+
+static void shim_end(void *arg, const struct err *err)
+{
+	(void)err;
+	shim_eof(arg);
+}
+
+static int exec_args(struct exchange *ex, const char **argv, struct err *err)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ex->query.count; i++) {
+		if (!str_eq(ex->query.items[i].name, "arg"))
+			continue;
+		if (n == EXEC_ARGS_MAX)
+			return err_set(err, ERR_TOO_LARGE, "arg: more than %d arguments", EXEC_ARGS_MAX);
+		argv[n++] = ex->query.items[i].value;
+	}
+	argv[n] = NULL;
+	return n ? 0 : err_set(err, ERR_INVALID, "arg: no command was given");
+}
+
+static int exec_open(struct exchange *ex, struct world_stream **out, struct err *err)
+{
+	const char *argv[EXEC_ARGS_MAX + 1];
+	int64_t task = 0;
+	bool tty = false;
+
+	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, err) < 0 ||
+	    query_bool(ex, "tty", &tty, err) < 0 || exec_args(ex, argv, err) < 0)
+		return -1;
+	return yard_exec(ex->server->config.yard, ex->job, (int)task, argv, tty, out, err);
+}
+
+void handle_exec(struct exchange *ex)
+{
+	static const struct exchange_ops ops = { .raw = pump_raw, .room = pump_room, .gone = pump_gone };
+	static const struct world_stream_events events = {
+		.on_data = shim_data, .on_eof = shim_eof, .on_end = shim_end, .on_drain = shim_drain,
+	};
+	static const char switched[] = "HTTP/1.1 101 Switching Protocols\r\n"
+				       "Connection: Upgrade\r\nUpgrade: yard-exec\r\n\r\n";
+	const char *upgrade = http_head_get(ex->head, "upgrade");
+	struct world_stream *shim = NULL;
+	struct err err;
+
+	if (!ex->head->upgrade || !upgrade || strcasecmp(upgrade, "yard-exec") != 0) {
+		err_set(&err, ERR_INVALID, "send Connection: Upgrade and Upgrade: yard-exec");
+		answer_status(ex, 426, &err, NULL);
+		return;
+	}
+	if (exec_open(ex, &shim, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	struct pump *p = mem_alloc(1, sizeof *p);
+	*p = (struct pump){ .ex = ex, .shim = shim };
+	ex->state = p;
+	ex->ops = &ops;
+	ex->begun = true;
+	world_stream_write(conn_stream(ex->conn), switched, sizeof switched - 1);
+	conn_upgraded(ex);
+	world_stream_start(shim, &events, p);
+}

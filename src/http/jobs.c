@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Reading jobs: list, show, why, events, usage; and stopping one. */
+#include "http/internal.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "wire/api.h"
+#include "http/view.h"
+
+#define LIST_DEFAULT 50
+#define LIST_MAX     1000
+#define EVENTS_MAX   1000
+
+void view_job(struct exchange *ex, const struct job *j, struct buf *out)
+{
+	struct http_server *s = ex->server;
+	AUTO_BUF struct buf why = { 0 };
+	size_t count = j->spec->output_count;
+	char **outputs = mem_alloc(count + 1, sizeof *outputs);
+
+	for (size_t i = 0; i < count && s->config.depot; i++)
+		outputs[i] = depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
+	if (j->state != JOB_ENDED)
+		yard_why(s->config.yard, j, &why);
+	wire_job_write(out, j, (const char *const *)outputs, why.len ? why.data : NULL);
+	for (size_t i = 0; i < count; i++)
+		free(outputs[i]);
+	free(outputs);
+}
+
+void answer_job(struct exchange *ex, int status, const struct job *j)
+{
+	struct buf *json = answer_scratch(ex);
+
+	view_job(ex, j, json);
+	answer_json(ex, status, json);
+}
+
+const struct job *view_find(struct exchange *ex, struct job **owned, struct err *err)
+{
+	struct yard *y = ex->server->config.yard;
+	const struct job *j = yard_live(y, ex->job);
+
+	*owned = NULL;
+	if (j)
+		return j;
+	return *owned = yard_load(y, ex->job, err);
+}
+
+void view_cleanup(struct job **owned)
+{
+	job_destroy(*owned);
+}
+
+void handle_show(struct exchange *ex)
+{
+	struct err err;
+	AUTO_JOB struct job *owned = NULL;
+	const struct job *j = view_find(ex, &owned, &err);
+
+	if (!j)
+		answer_error(ex, &err);
+	else
+		answer_job(ex, 200, j);
+}
+
+struct listing {
+	struct json json;
+	int count, limit;
+	int64_t last;
+};
+
+static void list_row(void *arg, const struct store_row *r)
+{
+	struct listing *l = arg;
+
+	if (l->count++ >= l->limit)
+		return;
+	l->last = r->id;
+	wire_row_write(&l->json, NULL,
+		       &(struct wire_row){ .id = r->id,
+					   .name = r->name,
+					   .owner = r->owner,
+					   .group = r->group,
+					   .reason = r->reason,
+					   .state = r->state,
+					   .outcome = r->outcome,
+					   .priority = r->priority,
+					   .attempt = r->attempt,
+					   .task_count = r->task_count,
+					   .exit_code = r->exit_code,
+					   .submitted_ms = r->submitted_ms,
+					   .started_ms = r->started_ms,
+					   .ended_ms = r->ended_ms });
+}
+
+static int list_query(struct exchange *ex, struct store_query *q, struct err *err)
+{
+	const char *state = url_query_get(&ex->query, "state");
+	const char *owner = url_query_get(&ex->query, "owner");
+	int64_t limit = LIST_DEFAULT;
+
+	*q = (struct store_query){ .live = -1, .outcome = -1 };
+	if (query_i64(ex, "limit", 1, LIST_MAX, &limit, err) < 0 ||
+	    query_i64(ex, "before", 1, INT64_MAX, &q->before, err) < 0)
+		return -1;
+	if (state && !str_eq(state, "all")) {
+		q->live = str_eq(state, "live");
+		if (!q->live && !str_eq(state, "ended"))
+			return err_set(err, ERR_INVALID, "state: '%s' is not live, ended or all", state);
+	}
+	q->limit = (int)limit;
+	q->name = url_query_get(&ex->query, "name");
+	q->group = url_query_get(&ex->query, "group");
+	q->owner = ex->who->name;
+	if (ex->who->admin)
+		q->owner = owner && *owner ? owner : NULL;
+	else if (owner && *owner && !str_eq(owner, ex->who->name))
+		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs", ex->who->name);
+	return 0;
+}
+
+void handle_list(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct listing l = { 0 };
+	struct store_query q;
+	struct err err;
+
+	if (list_query(ex, &q, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	json_init(&l.json, out);
+	l.limit = q.limit;
+	json_object(&l.json, NULL);
+	json_array(&l.json, "jobs");
+	if (store_list(yard_store(ex->server->config.yard), &q, list_row, &l, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	json_end(&l.json);
+	if (l.count >= l.limit && l.last > 1)
+		json_i64(&l.json, "next", l.last);
+	else
+		json_null(&l.json, "next");
+	json_end(&l.json);
+	answer_json(ex, 200, out);
+}
+
+void handle_why(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	AUTO_BUF struct buf words = { 0 };
+	struct json j;
+	struct err err;
+	AUTO_JOB struct job *owned = NULL;
+	const struct job *job = view_find(ex, &owned, &err);
+
+	if (!job) {
+		answer_error(ex, &err);
+		return;
+	}
+	if (job->state != JOB_ENDED)
+		yard_why(ex->server->config.yard, job, &words);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_i64(&j, "id", job->id);
+	json_str(&j, "state", job_state_word(job->state));
+	json_str(&j, "why", words.len ? words.data : job->reason ? job->reason : "");
+	int position = yard_position(ex->server->config.yard, job->id);
+	if (position)
+		json_i64(&j, "position", position);
+	else
+		json_null(&j, "position");
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+static void write_event(void *arg, const struct event *e)
+{
+	wire_event_write(arg, NULL, e);
+}
+
+void handle_events(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct json j;
+	struct err err;
+	int64_t from = 0, limit = EVENTS_MAX;
+
+	if (query_i64(ex, "from", 0, INT64_MAX, &from, &err) < 0 ||
+	    query_i64(ex, "limit", 1, EVENTS_MAX, &limit, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_array(&j, "events");
+	if (store_events(yard_store(ex->server->config.yard), ex->job, from, (int)limit, write_event, &j,
+			 &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	json_end(&j);
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+void handle_usage(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct engine_usage u;
+	struct json j;
+	struct err err;
+	int64_t task = 0;
+
+	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, &err) < 0 ||
+	    yard_usage(ex->server->config.yard, ex->job, (int)task, &u, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_i64(&j, "task", task);
+	json_i64(&j, "time_ms", u.time_ms);
+	json_i64(&j, "cpu_ms", u.cpu_ms);
+	json_i64(&j, "memory_bytes", u.memory_bytes);
+	json_i64(&j, "memory_peak_bytes", u.memory_peak_bytes);
+	json_i64(&j, "pids", u.pids);
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+static void stopped(void *arg, int64_t job, bool again, const struct err *e)
+{
+	struct exchange *ex = arg;
+	struct err err;
+
+	(void)job;
+	(void)again;
+	if (ex->conn && e) {
+		answer_error(ex, e);
+	} else if (ex->conn) {
+		AUTO_JOB struct job *owned = NULL;
+		const struct job *j = view_find(ex, &owned, &err);
+		if (j)
+			answer_job(ex, 200, j);
+		else
+			answer_error(ex, &err);
+	}
+	exchange_drop(ex);
+}
+
+/* The body is optional: {"reason": "..."} */
+void handle_stop(struct exchange *ex)
+{
+	AUTO_DOC struct doc *d = NULL;
+	const char *reason = NULL;
+	struct err err;
+
+	if (ex->body.len) {
+		d = doc_parse_json(ex->body.data, ex->body.len, &err);
+		if (!d || doc_root(d)->kind != DOC_MAP) {
+			err_set(&err, ERR_INVALID, "the body is not a JSON object such as {\"reason\": \"...\"}");
+			answer_error(ex, &err);
+			return;
+		}
+		reason = doc_str(doc_root(d), "reason", NULL);
+	}
+	exchange_hold(ex);
+	yard_stop(ex->server->config.yard, ex->who, ex->job, reason, stopped, ex);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "http/internal.h"
+
+#include "base/mem.h"
+
+static void on_stream(void *arg, struct world_stream *stream)
+{
+	struct http_server *s = arg;
+
+	if (s->conn_count >= CONNS_MAX) {
+		world_stream_close(stream);
+		return;
+	}
+	conn_open(s, stream);
+}
+
+/* Those who wait for this job.  One may be answered by what it hears, and freed; none
+ * is added meanwhile, since a connection goes on to its next request later. */
+static void on_event(void *arg, const struct event *e)
+{
+	struct http_server *s = arg;
+	struct exchange *ex = map_get(s->parked, e->job);
+
+	while (ex) {
+		struct exchange *next = ex->next_parked;
+		ex->ops->event(ex, e);
+		ex = next;
+	}
+}
+
+void server_park(struct exchange *ex, int64_t job)
+{
+	struct map *parked = ex->server->parked;
+	struct exchange *first = map_get(parked, job);
+
+	ex->parked = job;
+	ex->prev_parked = NULL;
+	ex->next_parked = first;
+	if (first)
+		first->prev_parked = ex;
+	map_put(parked, job, ex);
+}
+
+void server_unpark(struct exchange *ex)
+{
+	struct map *parked = ex->server->parked;
+
+	if (!ex->parked)
+		return;
+	if (ex->next_parked)
+		ex->next_parked->prev_parked = ex->prev_parked;
+	if (ex->prev_parked)
+		ex->prev_parked->next_parked = ex->next_parked;
+	else if (ex->next_parked)
+		map_put(parked, ex->parked, ex->next_parked);
+	else
+		map_del(parked, ex->parked);
+	ex->parked = 0;
+	ex->prev_parked = ex->next_parked = NULL;
+}
+
+struct http_server *http_server_create(const struct http_config *c)
+{
+	struct http_server *s = mem_alloc(1, sizeof *s);
+
+	s->config = *c;
+	if (!s->config.idle_ms)
+		s->config.idle_ms = 120000;
+	if (!s->config.head_ms)
+		s->config.head_ms = 15000;
+	if (!s->config.body_ms)
+		s->config.body_ms = 60000;
+	s->parked = map_create();
+	s->watch = yard_watch_add(c->yard, on_event, s);
+	return s;
+}
+
+void http_server_destroy(struct http_server *s)
+{
+	if (!s)
+		return;
+	world_listener_close(s->unix_listener);
+	world_listener_close(s->tcp_listener);
+	yard_watch_remove(s->watch);
+	while (s->conns)
+		conn_destroy(s->conns);
+	map_destroy(s->parked);
+	buf_fini(&s->scratch);
+	buf_fini(&s->json);
+	free(s);
+}
+
+int http_server_listen_unix(struct http_server *s, const char *path, int mode, struct err *err)
+{
+	s->unix_listener = world_listen_unix(s->config.world, path, mode, on_stream, s, err);
+	return s->unix_listener ? 0 : -1;
+}
+
+int http_server_listen_tcp(struct http_server *s, const char *address, int port, int *bound,
+			   struct err *err)
+{
+	s->tcp_listener = world_listen_tcp(s->config.world, address, port, on_stream, s, err);
+	if (!s->tcp_listener)
+		return -1;
+	*bound = world_listener_port(s->tcp_listener);
+	return 0;
+}
+
+size_t http_server_connections(const struct http_server *s)
+{
+	return s->conn_count;
+}

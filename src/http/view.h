@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+/* view.h - a job for an answer: the live one borrowed, an ended one loaded. */
+#pragma once
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "http/internal.h"
+#include "job/job.h"
+
+/* The job ex->job; *owned is set when it was loaded and must be destroyed. */
+const struct job *view_find(struct exchange *ex, struct job **owned, struct err *err);
+void view_job(struct exchange *ex, const struct job *j, struct buf *out);
+void answer_job(struct exchange *ex, int status, const struct job *j);
+
+void view_cleanup(struct job **owned);
+#define AUTO_JOB __attribute__((cleanup(view_cleanup)))
