@@ -44,6 +44,7 @@ static struct job *submit(struct spec *s)
 static struct event letter(const struct job *j, int which)
 {
 	static struct placement places[2];
+	static char bob[] = "bob";
 	struct event e = { .job = j->id, .time_ms = 2000, .attempt = j->attempt };
 
 	switch (which) {
@@ -72,7 +73,7 @@ static struct event letter(const struct job *j, int which)
 	case 7:
 		e.kind = EV_STOP;
 		e.stop = STOP_USER;
-		e.by = (char[]){ "bob" };
+		e.by = bob;
 		break;
 	case 8:
 		e.kind = EV_GRACE_OVER;
