@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "model.h"
 
-#define ACTIONS        160
+#define ACTIONS        120
 #define END_STEPS_MAX  400000
 #define END_VIRTUAL_MS (48ll * 3600 * 1000)
 
@@ -287,6 +287,20 @@ static void step_some(struct run *r, uint64_t most)
 	}
 }
 
+static bool ask_unanswered(struct run *r)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->claim_count; i++) {
+		struct claim *c = &r->claims[i];
+		if (c->acked || c->refused)
+			continue;
+		any = true;
+		ask(r, c);
+	}
+	return any;
+}
+
 /* No more faults: all that was asked is asked again until it is answered, then all ends. */
 static void wind_down(struct run *r)
 {
@@ -301,9 +315,8 @@ static void wind_down(struct run *r)
 		yard_set_quota(r->yard, &admin, i & 1 ? "user" : "group", i & 2 ? "alice" : "lab", &none,
 			       ignored, r);
 	}
-	for (size_t i = 0; i < r->claim_count; i++)
-		if (!r->claims[i].acked && !r->claims[i].refused)
-			ask(r, &r->claims[i]);
+	for (int round = 0; round < 20 && ask_unanswered(r); round++)
+		world_sim_run_until(r->world, world_mono_ms(r->world) + 1000);
 	for (long n = 0; n < END_STEPS_MAX && r->broken.code == ERR_NONE; n++) {
 		r->steps++;
 		if (world_mono_ms(r->world) > give_up || !world_sim_step(r->world))
