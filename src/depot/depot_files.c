@@ -258,8 +258,7 @@ static const struct depot_ops files_ops = {
 struct depot *depot_files_create(struct world *w, const char *state_dir, const char *unpack_path,
 				 struct err *err)
 {
-	enum { JOBS, CODE, UPLOAD };
-	static const char *const folders[] = { [JOBS] = "jobs", [CODE] = "code", [UPLOAD] = "upload" };
+	static const char *const folders[] = { "jobs", "code" };
 	mode_t mode = geteuid() == 0 ? PASSAGE_MODE : 0700;
 	/* Tasks get paths below it: they must hold whatever the daemon's own folder is. */
 	AUTO_FREE char *state = NULL;
@@ -273,9 +272,13 @@ struct depot *depot_files_create(struct world *w, const char *state_dir, const c
 	}
 	for (size_t i = 0; i < COUNT_OF(folders); i++) {
 		AUTO_FREE char *path = str_printf("%s/%s", state, folders[i]);
-		if (tree_make(path, i == UPLOAD ? 0700 : mode, err) < 0)
+		if (tree_make(path, mode, err) < 0)
 			return NULL;
 	}
+	/* What a crash left half unpacked; one daemon at a time holds the state folder. */
+	AUTO_FREE char *upload = str_printf("%s/upload", state);
+	if (tree_remove(upload, err) < 0 || tree_make(upload, 0700, err) < 0)
+		return NULL;
 	struct depot_files *d = mem_alloc(1, sizeof *d);
 	d->base.ops = &files_ops;
 	d->world = w;

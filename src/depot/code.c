@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+/* code.c - code snapshots, by content.
+ *
+ * An upload grows in a file without a name, so a crash leaves nothing behind.  At its end
+ * the pool checks the hash, has yard-unpack write the tree in a folder of its own, makes that
+ * durable and renames it to code/<hash>: a snapshot is there whole or not at all, and of two
+ * uploads of the same hash the second to finish finds it done.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "depot/files.h"
+#include "depot/layout.h"
+#include "depot/tree.h"
+#include "pack/folder.h"
+
+/* Root mode: whom yard-unpack becomes.  Afterwards the tree is given to root. */
+#define UNPACK_UID   65534
+#define ARCHIVE_FD   3
+#define TARGET_FD    4
+#define SAYS_MAX     512 /* bytes of yard-unpack's one line */
+#define CHUNK_BYTES  (256 << 10)
+
+struct depot_upload {
+	struct depot_files *depot;
+	char hash[PACK_HASH_HEX];
+	int fd;
+	int64_t bytes;
+	uint64_t unique; /* names the folder it is unpacked in */
+	depot_collected done;
+	void *arg;
+	bool failed;
+	struct err err;
+};
+
+int depot_code_has(struct depot *base, const char *hash)
+{
+	if (!pack_hash_valid(hash))
+		return 0;
+	AUTO_FREE char *folder = depot_layout_code(depot_files_of(base)->state, hash);
+	AUTO_FREE char *tree = str_printf("%s/tree", folder);
+
+	return access(tree, F_OK) == 0;
+}
+
+static int nameless_file(const char *folder, struct err *err)
+{
+	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		return fd;
+	/* A file system that cannot: a name for a moment. */
+	AUTO_FREE char *path = str_printf("%s/archive-XXXXXX", folder);
+	fd = mkostemp(path, O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "make a file in %s", folder);
+	unlink(path);
+	return fd;
+}
+
+struct depot_upload *depot_code_begin(struct depot *base, const char *hash, struct err *err)
+{
+	struct depot_files *d = depot_files_of(base);
+	AUTO_FREE char *folder = str_printf("%s/upload", d->state);
+
+	if (!pack_hash_valid(hash)) {
+		err_set(err, ERR_INVALID, "a code hash is 64 lower-case hex digits, not \"%.80s\"", hash);
+		return NULL;
+	}
+	int fd = nameless_file(folder, err);
+	if (fd < 0)
+		return NULL;
+	struct depot_upload *u = mem_alloc(1, sizeof *u);
+	u->depot = d;
+	u->fd = fd;
+	u->unique = world_random(d->world);
+	memcpy(u->hash, hash, sizeof u->hash);
+	d->refs++;
+	return u;
+}
+
+int depot_code_write(struct depot_upload *u, const void *data, size_t len, struct err *err)
+{
+	const char *p = data;
+
+	if ((int64_t)len > PACK_BYTES_MAX - u->bytes)
+		return err_set(err, ERR_TOO_LARGE, "a code snapshot may have %lld MiB",
+			       (long long)(PACK_BYTES_MAX >> 20));
+	while (len > 0) {
+		ssize_t n = write(u->fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT))
+			return err_set(err, ERR_IO, "the disk that holds %s is full: make room there, then try again",
+				       u->depot->state);
+		if (n < 0)
+			return err_sys(err, "keep the code snapshot");
+		p += n;
+		len -= (size_t)n;
+		u->bytes += n;
+	}
+	return 0;
+}
+
+void depot_code_abort(struct depot_upload *u)
+{
+	close(u->fd);
+	depot_files_unref(u->depot);
+	free(u);
+}
+
+static int check_hash(const struct depot_upload *u, struct err *err)
+{
+	AUTO_FREE char *chunk = mem_alloc(1, CHUNK_BYTES);
+	struct pack_hash *h = pack_hash_create();
+	char found[PACK_HASH_HEX];
+	ssize_t n;
+
+	for (int64_t at = 0; (n = pread(u->fd, chunk, CHUNK_BYTES, at)) > 0; at += n)
+		pack_hash_add(h, chunk, (size_t)n);
+	pack_hash_finish(h, found);
+	if (n < 0)
+		return err_sys(err, "read the code snapshot back");
+	if (strcmp(found, u->hash) != 0)
+		return err_set(err, ERR_INVALID,
+			       "what was sent has another hash (%.12s) than was said (%.12s): the folder "
+			       "changed while it was read, or bytes were lost; send it again",
+			       found, u->hash);
+	return 0;
+}
+
+/* Descriptors for the child, at its numbers and nothing else.  The pool's threads block
+ * signals; the child must not. */
+static int spawn_unpack(const struct depot_upload *u, int target, int says, pid_t *pid)
+{
+	char entries[24], bytes[24], uid[24];
+	snprintf(entries, sizeof entries, "%d", PACK_FILES_MAX);
+	snprintf(bytes, sizeof bytes, "%lld", (long long)PACK_BYTES_MAX);
+	snprintf(uid, sizeof uid, "%d", geteuid() == 0 ? UNPACK_UID : -1);
+	char *const argv[] = { (char[]){ "yard-unpack" }, (char[]){ "3" }, (char[]){ "4" }, uid, entries, bytes,
+			       NULL };
+	char *const env[] = { NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	sigset_t none, all;
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setsigdefault(&attr, &all);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_adddup2(&files, 0, 1);
+	posix_spawn_file_actions_adddup2(&files, says, 2);
+	posix_spawn_file_actions_adddup2(&files, u->fd, ARCHIVE_FD);
+	posix_spawn_file_actions_adddup2(&files, target, TARGET_FD);
+	int rc = posix_spawn(pid, u->depot->unpack, &files, &attr, argv, env);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* What the child said, and how it ended. */
+static int hear_unpack(pid_t pid, int says, struct err *err)
+{
+	char line[SAYS_MAX] = "";
+	size_t used = 0;
+	ssize_t n;
+	int status;
+
+	while ((n = read(says, line + used, sizeof line - 1 - used)) > 0 || (n < 0 && errno == EINTR))
+		used += n > 0 ? (size_t)n : 0;
+	line[used] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return err_sys(err, "wait for yard-unpack");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (WIFEXITED(status) && WEXITSTATUS(status) > 1 && WEXITSTATUS(status) <= ERR_CODE_END)
+		return err_set(err, (enum err_code)(WEXITSTATUS(status) - 1), "%s", line);
+	return err_set(err, ERR_INTERNAL, "yard-unpack ended by %s %d: %s",
+		       WIFSIGNALED(status) ? "signal" : "exit code",
+		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), line);
+}
+
+static int unpack_into(const struct depot_upload *u, const char *tree, struct err *err)
+{
+	int says[2];
+	pid_t pid;
+
+	if (lseek(u->fd, 0, SEEK_SET) < 0)
+		return err_sys(err, "read the code snapshot back");
+	AUTO_FD int archive = u->fd > TARGET_FD ? -1 : fcntl(u->fd, F_DUPFD_CLOEXEC, TARGET_FD + 1);
+	struct depot_upload moved = *u;
+	if (archive >= 0)
+		moved.fd = archive;
+	int low = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	/* Above the numbers they get in the child, or one dup2 would overwrite another. */
+	AUTO_FD int target = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, TARGET_FD + 1);
+	if (low >= 0)
+		close(low);
+	if (target < 0 || pipe2(says, O_CLOEXEC) < 0)
+		return err_sys(err, "open %s", tree);
+	AUTO_FD int hear = says[0];
+	int say = fcntl(says[1], F_DUPFD_CLOEXEC, TARGET_FD + 1);
+	close(says[1]);
+	int rc = spawn_unpack(&moved, target, say, &pid);
+	close(say);
+	if (rc != 0)
+		return err_set(err, ERR_IO, "start %s: %s", u->depot->unpack, strerror(rc));
+	return hear_unpack(pid, hear, err);
+}
+
+static int store_tree(const struct depot_upload *u, const char *work, struct err *err)
+{
+	AUTO_FREE char *tree = str_printf("%s/tree", work);
+	AUTO_FREE char *code = str_printf("%s/code", u->depot->state);
+	AUTO_FREE char *final = depot_layout_code(u->depot->state, u->hash);
+	bool root = geteuid() == 0;
+
+	if (tree_make(tree, root ? 0711 : 0700, err) < 0)
+		return -1;
+	if (root && chown(tree, UNPACK_UID, UNPACK_UID) < 0)
+		return err_sys(err, "give %s to yard-unpack", tree);
+	if (unpack_into(u, tree, err) < 0)
+		return -1;
+	/* Nobody's processes must not change what many jobs read. */
+	if (root && tree_own(tree, 0, 0, err) < 0)
+		return -1;
+	if (tree_sync(work, NULL, err) < 0)
+		return -1;
+	if (rename(work, final) < 0 && errno != EEXIST && errno != ENOTEMPTY)
+		return err_sys(err, "put the code snapshot in place");
+	return tree_sync_folder(code, err);
+}
+
+static void finish_work(void *arg)
+{
+	struct depot_upload *u = arg;
+	AUTO_FREE char *work = str_printf("%s/upload/%016" PRIx64, u->depot->state, u->unique);
+	struct err ignored;
+
+	u->failed = check_hash(u, &u->err) < 0 ||
+		    (!depot_code_has(&u->depot->base, u->hash) && store_tree(u, work, &u->err) < 0);
+	tree_remove(work, &ignored); /* there only after a failure, or when another was first */
+}
+
+static void finish_answer(void *arg)
+{
+	struct depot_upload *u = arg;
+
+	if (!u->depot->gone)
+		u->done(u->arg, u->failed ? &u->err : NULL);
+	depot_code_abort(u);
+}
+
+void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg)
+{
+	u->done = done;
+	u->arg = arg;
+	world_work(u->depot->world, finish_work, finish_answer, u);
+}
