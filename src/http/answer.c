@@ -81,20 +81,28 @@ void answer_begin(struct exchange *ex, int status, const char *type)
 	world_stream_write(conn_stream(ex->conn), out->data, out->len);
 }
 
-void answer_piece(struct exchange *ex, const void *data, size_t len)
+void answer_piece_begin(struct buf *out)
 {
-	struct world_stream *s = conn_stream(ex->conn);
-	struct buf *out = &ex->server->scratch;
+	buf_clear(out);
+	buf_add(out, "                    ", ANSWER_SLACK);
+}
+
+/* The size line goes into the room in front, so that the bytes are not copied again. */
+void answer_piece(struct exchange *ex, struct buf *out)
+{
+	static const char hex[] = "0123456789abcdef";
+	size_t len = out->len - ANSWER_SLACK, at = ANSWER_SLACK;
 
 	if (len == 0)
 		return;
-	if (!ex->chunked) {
-		world_stream_write(s, data, len);
-		return;
+	if (ex->chunked) {
+		out->data[--at] = '\n';
+		out->data[--at] = '\r';
+		for (size_t n = len; n; n >>= 4)
+			out->data[--at] = hex[n & 15];
+		buf_add(out, "\r\n", 2);
 	}
-	buf_clear(out);
-	http_write_chunk(out, data, len);
-	world_stream_write(s, out->data, out->len);
+	world_stream_write(conn_stream(ex->conn), out->data + at, out->len - at);
 }
 
 void answer_end(struct exchange *ex)

@@ -116,7 +116,9 @@ void answer_error(struct exchange *ex, const struct err *err); /* status by its 
 void answer_empty(struct exchange *ex, int status);
 /* An answer in pieces. */
 void answer_begin(struct exchange *ex, int status, const char *type);
-void answer_piece(struct exchange *ex, const void *data, size_t len);
+#define ANSWER_SLACK 20
+void answer_piece_begin(struct buf *out); /* empties it but for the room a piece needs */
+void answer_piece(struct exchange *ex, struct buf *out); /* then filled by the caller */
 void answer_end(struct exchange *ex);
 bool answer_room(const struct exchange *ex); /* false: wait for ops->room */
 struct buf *answer_scratch(struct exchange *ex); /* the server's own, emptied */

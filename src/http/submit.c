@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A job file comes in: read, checked, recorded; then, and only then, answered. */
+#include "http/internal.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "dialect/dialect.h"
+#include "pack/hash.h"
+#include "wire/outcome.h"
+
+#define KEY_MAX 255
+
+static void submitted(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct exchange *ex = arg;
+
+	if (err) {
+		answer_error(ex, err);
+	} else if (ex->conn) {
+		struct buf *out = answer_scratch(ex);
+		struct json j;
+		json_init(&j, out);
+		json_object(&j, NULL);
+		json_i64(&j, "id", job);
+		json_bool(&j, "again", again);
+		json_end(&j);
+		answer_json(ex, again ? 200 : 201, out);
+	}
+	exchange_drop(ex);
+}
+
+/* 1: a good key, 0: none. */
+static int read_key(struct exchange *ex, const char **key, struct err *err)
+{
+	*key = http_head_get(ex->head, "idempotency-key");
+	if (!*key)
+		return 0;
+	size_t n = strlen(*key);
+	for (size_t i = 0; i < n; i++)
+		if ((*key)[i] < 0x21 || (*key)[i] > 0x7e)
+			n = 0;
+	if (n == 0 || n > KEY_MAX)
+		return err_set(err, ERR_INVALID,
+			       "Idempotency-Key: 1 to %d visible ASCII characters without spaces", KEY_MAX);
+	return 1;
+}
+
+static struct spec *read_spec(struct exchange *ex)
+{
+	struct problems problems = { 0 };
+	struct err err = { 0 };
+	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
+	struct spec *spec = native->read(buf_str(&ex->body), ex->body.len, &problems);
+
+	if (!spec) {
+		if (problems_err(&problems, &err) == 0)
+			err_set(&err, ERR_INTERNAL, "the job file was refused without a reason");
+		answer_status(ex, wire_http_status(err.code), &err, &problems);
+	}
+	problems_fini(&problems);
+	return spec;
+}
+
+/* Checks everything a submit would, and says what would happen now. */
+static void dry_run(struct exchange *ex, const struct spec *spec)
+{
+	struct buf *out = answer_scratch(ex);
+	AUTO_BUF struct buf words = { 0 }, text = { 0 };
+	struct json j;
+	struct err err;
+
+	if (yard_try(ex->server->config.yard, ex->who, spec, &words, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	spec_to_json(spec, &text);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_bool(&j, "dry_run", true);
+	json_str(&j, "words", buf_str(&words));
+	json_raw(&j, "spec", buf_str(&text));
+	json_end(&j);
+	answer_json(ex, 200, out);
+}
+
+/* A snapshot that is not here could only fail later, when nobody looks. */
+static int check_code(struct exchange *ex, const struct spec *spec, struct err *err)
+{
+	struct depot *d = ex->server->config.depot;
+
+	if (!spec->code || (d && depot_code_has(d, spec->code) > 0))
+		return 0;
+	return err_set(err, ERR_CONFLICT,
+		       "code: snapshot %.12s... is not here; upload it by PUT /yard/v1/code/<hash> first",
+		       spec->code);
+}
+
+void handle_submit(struct exchange *ex)
+{
+	char digest[PACK_HASH_HEX] = "";
+	const char *key;
+	bool dry = false;
+	struct err err;
+
+	if (read_key(ex, &key, &err) < 0 || query_bool(ex, "dry_run", &dry, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	AUTO_SPEC struct spec *spec = read_spec(ex);
+	if (!spec)
+		return;
+	if (check_code(ex, spec, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	if (dry) {
+		dry_run(ex, spec);
+		return;
+	}
+	if (key) {
+		struct pack_hash *h = pack_hash_create();
+		pack_hash_add(h, buf_str(&ex->body), ex->body.len);
+		pack_hash_finish(h, digest);
+	}
+	exchange_hold(ex);
+	yard_submit(ex->server->config.yard, ex->who, TAKE(spec), key, key ? digest : NULL, submitted, ex);
+}
+
+void handle_schema(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
+
+	native->schema(out);
+	answer_json(ex, 200, out);
+}
