@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The real depot: folders, inputs as their owner sees them, code by its hash. */
+#include "depot/depot.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "depot/input.h"
+#include "depot/tree.h"
+#include "job/job.h"
+#include "pack/folder.h"
+#include "tap.h"
+
+static char home[PATH_MAX];
+static struct world *world;
+static struct depot *depot;
+
+struct answer {
+	int count;
+	bool failed;
+	struct err err;
+	char code[PATH_MAX], input[PATH_MAX], output[PATH_MAX];
+};
+
+static int waiting;
+
+static void arrived(struct answer *a, const struct err *err)
+{
+	a->count++;
+	a->failed = err != NULL;
+	if (err)
+		a->err = *err;
+	if (--waiting == 0)
+		world_stop(world);
+}
+
+static void on_done(void *arg, const struct err *err)
+{
+	arrived(arg, err);
+}
+
+static void on_prepared(void *arg, const struct depot_places *p, const struct err *err)
+{
+	struct answer *a = arg;
+
+	if (p) {
+		snprintf(a->code, sizeof a->code, "%s", p->code ? p->code : "");
+		snprintf(a->input, sizeof a->input, "%s", p->inputs[0] ? p->inputs[0] : "");
+		snprintf(a->output, sizeof a->output, "%s", p->outputs[0] ? p->outputs[0] : "");
+	}
+	arrived(arg, err);
+}
+
+static struct job *a_job(int64_t id, const char *code, const char *input, const char *output)
+{
+	struct job *j = mem_alloc(1, sizeof *j);
+
+	j->id = id;
+	j->owner_uid = getuid();
+	j->spec = spec_create();
+	j->spec->code = mem_strdup(code);
+	j->spec->inputs = mem_alloc(1, sizeof(struct channel));
+	j->spec->outputs = mem_alloc(1, sizeof(struct channel));
+	if (input) {
+		j->spec->input_count = 1;
+		j->spec->inputs[0].name = mem_strdup("data");
+		j->spec->inputs[0].uri = mem_strdup(input);
+	}
+	if (output) {
+		j->spec->output_count = 1;
+		j->spec->outputs[0].name = mem_strdup(output);
+	}
+	return j;
+}
+
+static void job_free(struct job *j)
+{
+	spec_destroy(j->spec);
+	free(j);
+}
+
+static struct answer prepare(struct job *j, int64_t uid_base)
+{
+	struct answer a = { 0 };
+
+	waiting = 1;
+	depot->ops->prepare(depot, j, uid_base, on_prepared, &a);
+	world_run(world);
+	return a;
+}
+
+static void write_file(const char *path, const char *text)
+{
+	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		OK(false, "write %s", path);
+}
+
+static void jobs(void)
+{
+	char input[PATH_MAX + 16], file[PATH_MAX + 32];
+	snprintf(input, sizeof input, "%s/data set", home);
+	mkdir(input, 0755);
+	struct job *j = a_job(1234, NULL, input, "model");
+
+	struct answer a = prepare(j, -1);
+	OK(a.count == 1 && !a.failed, "a job is prepared");
+	OK(str_ends(a.output, "/jobs/1/1234/output/model") && access(a.output, W_OK) == 0,
+	   "its output's folder is there, where the layout says");
+	IS(a.input, input, "an input is bound by its real path");
+	OK(prepare(j, -1).count == 1, "again is fine");
+
+	snprintf(file, sizeof file, "%s/weights", a.output);
+	write_file(file, "1 2 3");
+	waiting = 1;
+	struct answer c = { 0 };
+	depot->ops->collect(depot, j, on_done, &c);
+	world_run(world);
+	OK(c.count == 1 && !c.failed, "what it left is made durable");
+	AUTO_FREE char *path = depot_output_path(depot, j, "model");
+	IS(path, a.output, "and found by its name");
+	OK(depot_output_path(depot, j, "nope") == NULL, "others are not");
+	AUTO_FREE char *attempt = depot->ops->attempt_folder(depot, 1234, 2, 3);
+	OK(str_ends(attempt, "/jobs/1/1234/task-2/attempt-3"), "an attempt's folder");
+	job_free(j);
+
+	j = a_job(1, NULL, NULL, NULL);
+	a = prepare(j, -1);
+	OK(a.count == 1 && !a.failed, "a job that brings nothing needs nothing");
+	job_free(j);
+}
+
+static void inputs(void)
+{
+	static const struct {
+		const char *uri, *says;
+		enum err_code code;
+	} rows[] = {
+		{ "/no/such/place", "does not exist", ERR_NOT_FOUND },
+		{ "relative", "absolute path", ERR_INVALID },
+		{ "s3://bucket/x", "come with storage", ERR_UNSUPPORTED },
+		{ "file://host/x", "file:///", ERR_INVALID },
+		{ "file:///a%zz", "file:///", ERR_INVALID },
+		{ "/dev/null", "neither a file nor a folder", ERR_INVALID },
+	};
+	struct err err;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct job *j = a_job(2, NULL, rows[i].uri, NULL);
+		struct answer a = prepare(j, -1);
+		OK(a.failed && a.err.code == rows[i].code && strstr(a.err.text, rows[i].says) &&
+			   strstr(a.err.text, "input data"),
+		   "%s: %s", rows[i].uri, a.err.text);
+		job_free(j);
+	}
+	AUTO_FREE char *uri = str_printf("file://%s/data%%20set", home);
+	AUTO_FREE char *path = input_resolve(uri, -1, &err);
+	OK(path && str_ends(path, "/data set"), "a file URI is decoded");
+	if (geteuid() != 0) {
+		SKIP("acting as another user needs root");
+		return;
+	}
+	AUTO_FREE char *secret = str_printf("%s/secret", home);
+	mkdir(secret, 0700);
+	OK(input_resolve(secret, 12345, &err) == NULL && err.code == ERR_DENIED && strstr(err.text, "12345"),
+	   "what the owner of the job may not read is refused: %s", err.text);
+	OK(chown(secret, 12345, 0) == 0, "given to them");
+	AUTO_FREE char *theirs = input_resolve(secret, 12345, &err);
+	OK(theirs != NULL, "it is theirs to use");
+	AUTO_FREE char *ours = input_resolve("/root", -1, &err);
+	OK(ours != NULL, "and the thread is itself again");
+}
+
+static void root_mode(void)
+{
+	struct stat st;
+
+	if (geteuid() != 0) {
+		SKIP("root mode needs root");
+		return;
+	}
+	struct job *j = a_job(77, NULL, NULL, "out");
+	j->owner_uid = 12345;
+	struct answer a = prepare(j, 700000);
+	OK(!a.failed && stat(a.output, &st) == 0 && st.st_uid == 700000 && (st.st_mode & 0007) == 0,
+	   "an output belongs to its owner's range and to nobody else");
+	job_free(j);
+}
+
+static int keep(void *arg, const void *data, size_t len, struct err *err)
+{
+	(void)err;
+	buf_add(arg, data, len);
+	return 0;
+}
+
+static struct depot_upload *send(const char *hash, const struct buf *archive, struct answer *a)
+{
+	struct err err;
+	struct depot_upload *u = depot_code_begin(depot, hash, &err);
+
+	if (!u || depot_code_write(u, archive->data, archive->len / 2, &err) < 0 ||
+	    depot_code_write(u, archive->data + archive->len / 2, archive->len - archive->len / 2, &err) < 0) {
+		OK(false, "upload: %s", err.text);
+		return NULL;
+	}
+	waiting++;
+	depot_code_finish(u, on_done, a);
+	return u;
+}
+
+static void code(void)
+{
+	AUTO_BUF struct buf archive = { 0 };
+	AUTO_FREE char *folder = str_printf("%s/src", home), *file = str_printf("%s/src/a.py", home);
+	AUTO_FREE char *upload = str_printf("%s/state/upload", home);
+	char hash[PACK_HASH_HEX], wrong[PACK_HASH_HEX];
+	struct err err;
+	struct stat st;
+
+	mkdir(folder, 0755);
+	write_file(file, "print(1)\n");
+	struct pack_job pack = { .folder = folder, .write = keep, .arg = &archive };
+	OK(pack_folder(&pack, hash, NULL, &err) == 0, "a folder is packed");
+	OK(!depot_code_has(depot, hash), "unknown at first");
+	struct job *j = a_job(5, hash, NULL, NULL);
+	struct answer a = prepare(j, -1);
+	OK(a.failed && a.err.code == ERR_NOT_FOUND, "a job that needs it cannot be prepared");
+
+	struct answer one = { 0 }, two = { 0 }, bad = { 0 };
+	memcpy(wrong, hash, sizeof wrong);
+	wrong[0] = hash[0] == 'a' ? 'b' : 'a';
+	waiting = 0;
+	send(hash, &archive, &one);
+	send(hash, &archive, &two);
+	send(wrong, &archive, &bad);
+	world_run(world);
+	OK(one.count == 1 && !one.failed && two.count == 1 && !two.failed,
+	   "two uploads at once of the same code are both fine");
+	if (one.failed)
+		printf("# %s\n", one.err.text);
+	OK(bad.failed && bad.err.code == ERR_INVALID && !depot_code_has(depot, wrong),
+	   "a wrong hash is refused: %s", bad.err.text);
+	OK(depot_code_has(depot, hash), "now it is there");
+	a = prepare(j, -1);
+	AUTO_FREE char *script = str_printf("%s/a.py", a.code);
+	OK(!a.failed && stat(script, &st) == 0 && (st.st_mode & 0777) == 0644 && st.st_uid == geteuid(),
+	   "unpacked, readable, the daemon's");
+	OK(rmdir(upload) == 0 && mkdir(upload, 0700) == 0, "nothing is left where it was unpacked");
+	job_free(j);
+
+	struct answer evil = { 0 };
+	archive.data[0] = '/'; /* what was "a.py" is an absolute path, and the sum is wrong */
+	struct pack_hash *h = pack_hash_create();
+	pack_hash_add(h, archive.data, archive.len);
+	pack_hash_finish(h, hash);
+	send(hash, &archive, &evil);
+	world_run(world);
+	OK(evil.failed && evil.err.code == ERR_INVALID && !depot_code_has(depot, hash),
+	   "an archive that cannot be unpacked is refused: %s", evil.err.text);
+	OK(depot_code_begin(depot, "../../etc", &err) == NULL && err.code == ERR_INVALID,
+	   "a hash is never a path");
+}
+
+static void trees(void)
+{
+	AUTO_FREE char *top = str_printf("%s/t/a/b", home), *root = str_printf("%s/t", home);
+	AUTO_FREE char *file = str_printf("%s/t/a/b/f", home), *link = str_printf("%s/t/l", home);
+	AUTO_FREE char *safe = str_printf("%s/src/a.py", home);
+	struct tree_size size = { 0 };
+	struct err err;
+
+	OK(tree_make(top, 0755, &err) == 0 && tree_make(top, 0755, &err) == 0, "folders are made, twice");
+	write_file(file, "12345");
+	OK(symlink(safe, link) == 0 && tree_sync(root, &size, &err) == 0 && size.files == 2 && size.bytes == 5,
+	   "a tree is counted without following links");
+	OK(tree_remove(root, &err) == 0 && access(root, F_OK) < 0 && access(safe, F_OK) == 0,
+	   "and removed without following them");
+	OK(tree_remove(root, &err) == 0, "what is gone is gone");
+}
+
+int main(int argc, char **argv)
+{
+	struct err err;
+
+	snprintf(home, sizeof home, "%s/yard-depot-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	if (!mkdtemp(home) || chmod(home, 0755) < 0)
+		return 1;
+	AUTO_FREE char *self = realpath(argc > 1 ? argv[1] : argv[0], NULL);
+	char *bin = self ? strstr(self, "/test/unit/") : NULL;
+	if (argc <= 1 && bin)
+		*bin = '\0';
+	AUTO_FREE char *unpack = argc > 1 ? mem_strdup(self) : str_printf("%s/yard-unpack", self);
+	AUTO_FREE char *state = str_printf("%s/state", home);
+	world = world_uv_create(&err);
+	depot = depot_files_create(world, state, unpack, &err);
+	if (!depot) {
+		printf("Bail out! %s\n", err.text);
+		return 1;
+	}
+	jobs();
+	inputs();
+	root_mode();
+	if (access(unpack, X_OK) == 0)
+		code();
+	else
+		SKIP("yard-unpack is not built");
+	trees();
+	depot->ops->destroy(depot);
+	world_destroy(world);
+	if (tree_remove(home, &err) < 0)
+		printf("# %s\n", err.text);
+	return END();
+}
