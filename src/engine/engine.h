@@ -48,7 +48,8 @@ struct engine_ops {
 	/* exited() was recorded: drop run-time files; log and exit file stay. */
 	void (*forget)(struct engine *e, const struct task_ref *ref, const char *folder);
 	/* A further command inside a running task.  On success the stream carries shim
-	 * exec frames (shim/message.h): input, output, window size, exit. */
+	 * exec frames (shim/message.h): input, output, window size, exit.  The first frame
+	 * that comes is SHIM_OK or SHIM_ERROR (with a sentence). */
 	int (*exec)(struct engine *e, const struct task_ref *ref, const char *const *argv, bool tty,
 		    struct world_stream **out, struct err *err);
 	int (*usage)(struct engine *e, const struct task_ref *ref, struct engine_usage *out,

@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+/* attempt.c - one attempt of a task, from start() to its exit; the states are in process.h. */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "engine/process.h"
+#include "engine/spawn.h"
+#include "shim/probe.h"
+
+#define LOOK_PAUSE_MS  5
+#define PAUSE_MS_MAX   500
+#define KILL_WITHIN_MS 5000
+#define USAGE_FRESH_MS 500
+#define USAGE_WAIT_MS  10
+
+static void on_timer(void *arg);
+
+static int64_t now(const struct attempt *a)
+{
+	return world_mono_ms(a->p->world);
+}
+
+static void pause_for(struct attempt *a, int64_t ms)
+{
+	if (!a->timer)
+		a->timer = world_timer_create(a->p->world, on_timer, a);
+	world_timer_at(a->timer, now(a) + ms);
+}
+
+struct attempt *attempt_create(struct process *p, const struct task_ref *ref, const char *folder)
+{
+	struct attempt *a = mem_alloc(1, sizeof *a);
+
+	a->p = p;
+	a->ref = *ref;
+	a->folder = mem_strdup(folder);
+	a->pidfd = -1;
+	a->next = p->attempts;
+	if (a->next)
+		a->next->prev = a;
+	p->attempts = a;
+	return a;
+}
+
+void attempt_destroy(struct attempt *a)
+{
+	if (a->state == ATTEMPT_QUEUED)
+		process_unqueue(a->p, a);
+	if (a->prev)
+		a->prev->next = a->next;
+	else
+		a->p->attempts = a->next;
+	if (a->next)
+		a->next->prev = a->prev;
+	link_close(a->link);
+	link_close(a->control);
+	world_watch_destroy(a->reaper);
+	if (a->pidfd >= 0)
+		close(a->pidfd);
+	world_timer_destroy(a->timer);
+	bundle_destroy(a->bundle);
+	free(a->folder);
+	free(a);
+}
+
+/* Every change of state passes here, so that the count of starts under way is right. */
+static void enter(struct attempt *a, enum attempt_state state)
+{
+	bool was = a->state == ATTEMPT_STARTING, is = state == ATTEMPT_STARTING;
+
+	if (a->state == ATTEMPT_QUEUED && state != ATTEMPT_QUEUED)
+		process_unqueue(a->p, a);
+	a->state = state;
+	a->p->starting += is - was;
+	if (was && !is)
+		process_pump(a->p);
+}
+
+static void finish(struct attempt *a)
+{
+	if (a->state == ATTEMPT_OVER)
+		return;
+	enter(a, ATTEMPT_OVER);
+	if (a->timer)
+		world_timer_stop(a->timer);
+	link_close(TAKE(a->control));
+	bundle_destroy(TAKE(a->bundle));
+	a->p->sink.exited(a->p->sink.arg, &a->ref, &a->exit);
+}
+
+static void finish_unstarted(struct attempt *a, const char *why)
+{
+	convert_unstarted(why, &a->exit);
+	finish(a);
+}
+
+static void tell_started(struct attempt *a)
+{
+	enter(a, ATTEMPT_RUNNING);
+	a->tries = 0;
+	if (!a->told_started)
+		a->p->sink.started(a->p->sink.arg, &a->ref);
+	a->told_started = true;
+}
+
+/* Reaping: only once its socket has ended, so that a task in the middle of its life costs
+ * no descriptor for it. */
+
+static bool reap(struct attempt *a)
+{
+	if (a->pid && waitpid(a->pid, &a->status, WNOHANG) != 0)
+		a->pid = 0;
+	return !a->pid;
+}
+
+static void child_gone(struct attempt *a)
+{
+	world_watch_destroy(TAKE(a->reaper));
+	if (a->pidfd >= 0)
+		close(TAKE_FD(a->pidfd));
+	if (a->forgotten)
+		attempt_destroy(a);
+	else if (a->state != ATTEMPT_OVER)
+		attempt_look(a);
+}
+
+static void on_child(void *arg)
+{
+	struct attempt *a = arg;
+
+	if (reap(a))
+		child_gone(a);
+}
+
+static void on_link_end(void *arg)
+{
+	struct attempt *a = arg;
+
+	link_close(TAKE(a->link));
+	if (!reap(a)) {
+		a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
+		a->reaper = a->pidfd < 0 ? NULL :
+					   world_watch_create(a->p->world, a->pidfd, on_child, a);
+		if (a->reaper)
+			return;
+	}
+	child_gone(a);
+}
+
+/* Requests over the control socket. */
+
+static void on_control_frame(void *arg, const struct shim_frame *f)
+{
+	/* OK and ERROR tell nothing that the task's end would not: what counts is the exit. */
+	(void)arg;
+	(void)f;
+}
+
+static void on_control_end(void *arg)
+{
+	struct attempt *a = arg;
+
+	link_close(TAKE(a->control));
+	a->stop_sent = ATTEMPT_STOP_NONE; /* asked again below, should the shim still live */
+	if (a->state == ATTEMPT_RUNNING && a->stop != ATTEMPT_STOP_NONE)
+		pause_for(a, LOOK_PAUSE_MS);
+}
+
+static struct link *connect_shim(struct attempt *a, const struct link_events *ev)
+{
+	struct err err;
+	int fd;
+
+	if (shim_connect(a->folder, &fd, &err) < 0)
+		return NULL;
+	return link_open(a->p->world, fd, ev, &err);
+}
+
+/* Carries the wish to stop to the shim; comes back by timer until the task is over. */
+static void send_stop(struct attempt *a)
+{
+	const struct link_events ev = { a, on_control_frame, on_control_end };
+
+	if (a->state != ATTEMPT_RUNNING || a->stop == ATTEMPT_STOP_NONE || a->stop == a->stop_sent)
+		return;
+	if (!a->control)
+		a->control = connect_shim(a, &ev);
+	if (!a->control) {
+		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
+		return;
+	}
+	link_send(a->control, a->stop == ATTEMPT_STOP_KILL ? SHIM_KILL : SHIM_TERM, NULL, 0);
+	a->stop_sent = a->stop;
+	if (a->stop == ATTEMPT_STOP_KILL)
+		pause_for(a, KILL_WITHIN_MS);
+}
+
+/* The shim did not do as it was told: with it goes all it holds, and the folder tells. */
+static void kill_shim(struct attempt *a)
+{
+	struct shim_probe probe;
+	struct err err;
+
+	a->kill_by_ms = now(a) + KILL_WITHIN_MS;
+	a->shim_killed = true;
+	if (a->pid) {
+		kill(a->pid, SIGKILL);
+		return;
+	}
+	if (shim_probe(a->folder, &probe, &err) == 0 && probe.pidfd >= 0) {
+		syscall(SYS_pidfd_send_signal, probe.pidfd, SIGKILL, NULL, 0);
+		close(probe.pidfd);
+	}
+}
+
+void attempt_stop(struct attempt *a, bool kill)
+{
+	if (kill || a->stop == ATTEMPT_STOP_NONE)
+		a->stop = kill ? ATTEMPT_STOP_KILL : ATTEMPT_STOP_TERM;
+	if (kill && !a->kill_by_ms)
+		a->kill_by_ms = now(a) + KILL_WITHIN_MS;
+	switch (a->state) {
+	case ATTEMPT_QUEUED:
+		finish_unstarted(a, "stopped before it was started");
+		break;
+	case ATTEMPT_STARTING: /* sent as soon as it has started */
+		if (kill)
+			pause_for(a, KILL_WITHIN_MS);
+		break;
+	case ATTEMPT_RUNNING:
+		send_stop(a);
+		break;
+	case ATTEMPT_LOOKING:
+	case ATTEMPT_OVER:
+		break;
+	}
+}
+
+static void on_timer(void *arg)
+{
+	struct attempt *a = arg;
+
+	if (a->state == ATTEMPT_LOOKING) {
+		attempt_look(a);
+		return;
+	}
+	if (a->kill_by_ms && now(a) >= a->kill_by_ms) {
+		kill_shim(a);
+		pause_for(a, KILL_WITHIN_MS);
+	}
+	send_stop(a);
+}
+
+/* What the shim says over its own socket, or to one who watches. */
+static void on_frame(void *arg, const struct shim_frame *f)
+{
+	struct attempt *a = arg;
+	struct shim_exit exit;
+	struct err err;
+
+	if (a->state == ATTEMPT_OVER)
+		return;
+	if (f->type == SHIM_STARTED) {
+		tell_started(a);
+		send_stop(a);
+	} else if (f->type == SHIM_EXITED && shim_exit_decode(f->data, f->len, &exit, &err) == 0) {
+		convert_exit(&exit, &a->exit);
+		finish(a);
+	}
+	/* Whatever else it says (REFUSED): it ends then, and the folder tells the rest. */
+}
+
+void attempt_spawn(struct attempt *a)
+{
+	const struct link_events ev = { a, on_frame, on_link_end };
+	struct process *p = a->p;
+	struct convert_context c = { &p->machine, p->cache, p->state_dir, p->home };
+	AUTO_BUF struct buf encoded = { 0 };
+	struct shim_task task;
+	struct err err;
+	int fd;
+
+	convert_bundle(&c, a->bundle, &task);
+	shim_task_encode(&task, &encoded);
+	shim_task_fini(&task);
+	if (encoded.len > SHIM_BUNDLE_MAX) {
+		finish_unstarted(a, "its variables, files and arguments are too large together");
+		return;
+	}
+	if (spawn_shim(p->shim_path, &a->pid, &fd, &err) < 0) {
+		finish_unstarted(a, err.text);
+		return;
+	}
+	a->spawned = true;
+	enter(a, ATTEMPT_STARTING);
+	bundle_destroy(TAKE(a->bundle));
+	a->link = link_open(p->world, fd, &ev, &err);
+	if (a->link)
+		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
+	else
+		on_link_end(a);
+}
+
+/* A live shim that is not, or no longer, linked to us. */
+static void watch_live(struct attempt *a)
+{
+	const struct link_events ev = { a, on_frame, on_link_end };
+
+	a->link = connect_shim(a, &ev);
+	if (!a->link) {
+		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
+		return;
+	}
+	link_send(a->link, SHIM_WATCH, NULL, 0);
+	tell_started(a);
+	send_stop(a);
+}
+
+/* Nobody began it, or the one who was to begin it died of something before he could. */
+static void nothing_there(struct attempt *a)
+{
+	char why[160];
+
+	if (a->bundle && a->stop == ATTEMPT_STOP_NONE) {
+		enter(a, ATTEMPT_QUEUED);
+		process_enqueue(a->p, a);
+	} else if (a->bundle) {
+		finish_unstarted(a, "stopped before it was started");
+	} else if (a->spawned) {
+		snprintf(why, sizeof why, WIFSIGNALED(a->status) ?
+			 "the process that was to hold it was killed by signal %d" :
+			 "the process that was to hold it ended with code %d",
+			 WIFSIGNALED(a->status) ? WTERMSIG(a->status) : WEXITSTATUS(a->status));
+		finish_unstarted(a, why);
+	} else {
+		convert_lost("its folder tells nothing of it", &a->exit);
+		finish(a);
+	}
+}
+
+void attempt_look(struct attempt *a)
+{
+	struct shim_probe probe;
+	struct err err;
+
+	enter(a, ATTEMPT_LOOKING);
+	if (shim_probe(a->folder, &probe, &err) < 0) {
+		convert_lost(err.text, &a->exit);
+		finish(a);
+		return;
+	}
+	if (probe.pidfd >= 0)
+		close(probe.pidfd);
+	switch (probe.state) {
+	case SHIM_NONE:
+		nothing_there(a);
+		break;
+	case SHIM_BUSY:
+		pause_for(a, LOOK_PAUSE_MS);
+		break;
+	case SHIM_ALIVE:
+		watch_live(a);
+		break;
+	case SHIM_OVER:
+		convert_exit(&probe.exit, &a->exit);
+		finish(a);
+		break;
+	case SHIM_VANISHED:
+		/* Nothing may run after we say that it ended, so what it left behind goes first. */
+		if (shim_sweep(&probe.mark, &err) < 0) {
+			pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
+			break;
+		}
+		convert_lost(probe.lost, &a->exit);
+		if (a->shim_killed)
+			a->exit = (struct task_exit){ .kind = EXIT_STOPPED, .signal = SIGKILL };
+		finish(a);
+		break;
+	}
+}
+
+/* One request and its answer, within USAGE_WAIT_MS: a shim answers at once or is not well. */
+static int ask_usage(const struct attempt *a, struct shim_usage *out, struct err *err)
+{
+	AUTO_BUF struct buf request = { 0 };
+	AUTO_FD int fd = -1;
+	char answer[1024];
+	size_t have = 0;
+	struct shim_frame f;
+
+	shim_frame_add(&request, SHIM_USAGE, NULL, 0);
+	if (shim_connect(a->folder, &fd, err) < 0)
+		return -1;
+	if (send(fd, request.data, request.len, MSG_NOSIGNAL) != (ssize_t)request.len)
+		return err_sys(err, "ask the task's shim");
+	for (;;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		ssize_t n;
+
+		if (shim_frame_get(answer, have, &f) > 0 && f.type == SHIM_USAGE)
+			return shim_usage_decode(f.data, f.len, out, err);
+		if (poll(&p, 1, USAGE_WAIT_MS) <= 0 || have == sizeof answer)
+			return err_set(err, ERR_BUSY, "the task's shim does not answer now");
+		n = recv(fd, answer + have, sizeof answer - have, 0);
+		if (n <= 0)
+			return err_set(err, ERR_CONFLICT, "the task has just ended");
+		have += (size_t)n;
+	}
+}
+
+int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err)
+{
+	struct shim_usage u;
+
+	if (!a->usage_ms || now(a) - a->usage_ms > USAGE_FRESH_MS) {
+		if (ask_usage(a, &u, err) < 0)
+			return -1;
+		a->usage = (struct engine_usage){ u.time_ms, u.cpu_ms, u.memory_bytes,
+						  u.memory_peak_bytes, (int)u.pids };
+		a->usage_ms = now(a);
+	}
+	*out = a->usage;
+	return 0;
+}

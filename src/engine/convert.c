@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/convert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "engine/homes.h"
+
+#define CORE_BYTES   0 /* a core file would fill the task's own folders */
+#define LIMIT_AS_OURS (-1)
+
+static const enum shim_mount_kind mount_kinds[MOUNT_KIND_COUNT] = {
+	[MOUNT_BIND_RO] = SHIM_BIND_RO,
+	[MOUNT_BIND_RW] = SHIM_BIND_RW,
+	[MOUNT_SCRATCH] = SHIM_SCRATCH,
+	[MOUNT_DIR] = SHIM_DIR,
+	[MOUNT_FILE] = SHIM_FILE,
+};
+
+static const enum exit_kind exit_kinds[SHIM_EXIT_COUNT] = {
+	[SHIM_CODE] = EXIT_CODE,
+	[SHIM_SIGNAL] = EXIT_SIGNAL,
+	[SHIM_OOM] = EXIT_OOM,
+	[SHIM_STOPPED] = EXIT_STOPPED,
+	[SHIM_UNSTARTED] = EXIT_UNSTARTED,
+};
+
+static void convert_mounts(const struct bundle *b, struct shim_task *out)
+{
+	for (size_t i = 0; i < b->mount_count; i++) {
+		const struct mount *m = &b->mounts[i];
+		struct shim_mount *to = shim_task_mount(out, mount_kinds[m->kind], m->target, m->source);
+
+		if (m->kind != MOUNT_FILE)
+			continue;
+		to->content = mem_dup(m->content ? m->content : "", m->content_len);
+		to->content_len = m->content_len;
+	}
+}
+
+void convert_bundle(const struct convert_context *c, const struct bundle *b, struct shim_task *out)
+{
+	shim_task_init(out);
+	out->job = b->ref.job;
+	out->rank = b->ref.task;
+	out->attempt = b->ref.attempt;
+	out->folder = mem_strdup(b->folder);
+	out->cache = mem_strdup(c->cache);
+	out->hostname = mem_strdup(b->hostname);
+	out->workdir = mem_strdup(b->workdir);
+	for (size_t i = 0; i < b->argc; i++)
+		shim_list_add(&out->argv, b->argv[i]);
+	for (size_t i = 0; i < b->env.count; i++) {
+		AUTO_FREE char *var = str_printf("%s=%s", b->env.items[i].key, b->env.items[i].value);
+
+		shim_list_add(&out->env, var);
+	}
+	machine_devices(c->machine, &b->place, &out->devices);
+	convert_mounts(b, out);
+	if (b->uid_base < 0 && c->home)
+		homes_mount(c->home, c->state_dir, b, out);
+	out->cpu_milli = b->limits.cpu_milli;
+	out->memory_bytes = b->limits.memory_bytes;
+	out->shm_bytes = b->shm_bytes;
+	out->pids_max = b->pids_max;
+	out->log_limit_bytes = b->log_limit_bytes;
+	out->uid_base = b->uid_base;
+	out->uid_count = b->uid_count;
+	out->nofile = LIMIT_AS_OURS;
+	out->core_bytes = CORE_BYTES;
+	out->memlock_bytes = LIMIT_AS_OURS;
+}
+
+void convert_exit(const struct shim_exit *in, struct task_exit *out)
+{
+	*out = (struct task_exit){
+		.kind = exit_kinds[in->kind],
+		.code = (int)in->code,
+		.signal = (int)in->signal,
+		.peak_bytes = in->peak_bytes,
+		.limit_bytes = in->limit_bytes,
+		.cpu_ms = in->cpu_ms,
+	};
+	snprintf(out->text, sizeof out->text, "%s", in->text);
+}
+
+void convert_lost(const char *why, struct task_exit *out)
+{
+	*out = (struct task_exit){ .kind = EXIT_LOST };
+	snprintf(out->text, sizeof out->text, "%s", why);
+}
+
+void convert_unstarted(const char *why, struct task_exit *out)
+{
+	*out = (struct task_exit){ .kind = EXIT_UNSTARTED };
+	snprintf(out->text, sizeof out->text, "%s", why);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.c - the embedded default: tasks are processes of this machine, each in a sandbox
+ * held by a shim of its own. */
+#include "engine/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "shim/probe.h"
+
+#define SPAWNS_A_TURN 4 /* so that a job of thousands of tasks does not hold up the loop */
+
+static struct process *cast(struct engine *e)
+{
+	return (struct process *)e;
+}
+
+static void ref_key(const struct task_ref *ref, char out[64])
+{
+	snprintf(out, 64, "%" PRId64 ".%d.%d", ref->job, ref->task, ref->attempt);
+}
+
+static struct attempt *find(const struct process *p, const struct task_ref *ref)
+{
+	char key[64];
+
+	ref_key(ref, key);
+	return map_gets(p->by_ref, key);
+}
+
+static struct attempt *learn(struct process *p, const struct task_ref *ref, const char *folder)
+{
+	struct attempt *a = attempt_create(p, ref, folder);
+	char key[64];
+
+	ref_key(ref, key);
+	map_puts(p->by_ref, key, a);
+	return a;
+}
+
+/* The queue of starts. */
+
+void process_enqueue(struct process *p, struct attempt *a)
+{
+	a->queue_next = NULL;
+	a->queue_prev = p->queue_last;
+	if (p->queue_last)
+		p->queue_last->queue_next = a;
+	else
+		p->queue_first = a;
+	p->queue_last = a;
+	process_pump(p);
+}
+
+void process_unqueue(struct process *p, struct attempt *a)
+{
+	if (a->queue_prev)
+		a->queue_prev->queue_next = a->queue_next;
+	else
+		p->queue_first = a->queue_next;
+	if (a->queue_next)
+		a->queue_next->queue_prev = a->queue_prev;
+	else
+		p->queue_last = a->queue_prev;
+}
+
+void process_pump(struct process *p)
+{
+	if (p->queue_first && p->starting < p->starting_max)
+		world_timer_at(p->pump, world_mono_ms(p->world));
+}
+
+static void on_pump(void *arg)
+{
+	struct process *p = arg;
+
+	for (int i = 0; i < SPAWNS_A_TURN && p->queue_first && p->starting < p->starting_max; i++)
+		attempt_spawn(p->queue_first);
+	process_pump(p);
+}
+
+/* The folder and those above it.  They need no fsync of their own: a file system that keeps
+ * a mark which was fsync'ed also keeps the folders that lead to it. */
+static int make_folder(const char *folder, struct err *err)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(folder);
+
+	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+		return 0;
+	if (errno != ENOENT || len >= sizeof path)
+		return err_sys(err, "make %s", folder);
+	memcpy(path, folder, len + 1);
+	for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+		*at = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return err_sys(err, "make %s", path);
+		*at = '/';
+	}
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "make %s", folder);
+	return 0;
+}
+
+static void process_begin(struct engine *e)
+{
+	struct process *p = cast(e);
+
+	p->sink.node(p->sink.arg, &p->machine.node);
+}
+
+/* The yard asks again about an attempt it already asked about. */
+static void retell(struct attempt *a)
+{
+	struct engine_sink *sink = &a->p->sink;
+
+	if (a->state == ATTEMPT_RUNNING)
+		sink->started(sink->arg, &a->ref);
+	else if (a->state == ATTEMPT_OVER)
+		sink->exited(sink->arg, &a->ref, &a->exit);
+}
+
+static void process_start(struct engine *e, struct bundle *b)
+{
+	struct process *p = cast(e);
+	struct attempt *a = find(p, &b->ref);
+	struct task_exit exit;
+	struct err err;
+
+	if (a) {
+		retell(a);
+		bundle_destroy(b);
+		return;
+	}
+	if (make_folder(b->folder, &err) < 0) {
+		convert_unstarted(err.text, &exit);
+		p->sink.exited(p->sink.arg, &b->ref, &exit);
+		bundle_destroy(b);
+		return;
+	}
+	a = learn(p, &b->ref, b->folder);
+	a->bundle = b;
+	attempt_look(a);
+}
+
+static void process_adopt(struct engine *e, const struct task_ref *ref, const char *folder)
+{
+	struct process *p = cast(e);
+	struct attempt *a = find(p, ref);
+
+	if (a) {
+		retell(a);
+		return;
+	}
+	a = learn(p, ref, folder);
+	a->told_started = true;
+	attempt_look(a);
+}
+
+static void process_stop(struct engine *e, const struct task_ref *ref, bool kill)
+{
+	struct attempt *a = find(cast(e), ref);
+
+	if (a)
+		attempt_stop(a, kill);
+}
+
+static void process_forget(struct engine *e, const struct task_ref *ref, const char *folder)
+{
+	static const char *const files[] = { "sock", "lock" };
+	struct process *p = cast(e);
+	struct attempt *a = find(p, ref);
+	char path[PATH_MAX], key[64];
+
+	if (a && a->state != ATTEMPT_OVER)
+		return;
+	/* The exit file (or, of a lost one, the mark) stays and says that it was begun. */
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		int len = snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+
+		if (len > 0 && (size_t)len < sizeof path)
+			unlink(path);
+	}
+	if (!a)
+		return;
+	ref_key(ref, key);
+	map_dels(p->by_ref, key);
+	a->forgotten = true;
+	if (!a->link && !a->pid)
+		attempt_destroy(a); /* else when its shim is gone and reaped */
+}
+
+static struct attempt *find_running(struct engine *e, const struct task_ref *ref, struct err *err)
+{
+	struct attempt *a = find(cast(e), ref);
+
+	if (a && a->state == ATTEMPT_RUNNING)
+		return a;
+	err_set(err, ERR_CONFLICT, "the task does not run now");
+	return NULL;
+}
+
+static int process_exec(struct engine *e, const struct task_ref *ref, const char *const *argv,
+			bool tty, struct world_stream **out, struct err *err)
+{
+	const struct attempt *a = find_running(e, ref, err);
+	AUTO_BUF struct buf payload = { 0 }, frame = { 0 };
+	struct shim_exec exec = { .tty = tty };
+	AUTO_FD int fd = -1;
+
+	if (!a)
+		return -1;
+	for (; *argv; argv++)
+		shim_list_add(&exec.argv, *argv);
+	shim_exec_encode(&exec, &payload);
+	shim_exec_fini(&exec);
+	if (payload.len > SHIM_FRAME_MAX)
+		return err_set(err, ERR_TOO_LARGE, "the command is longer than %u bytes", SHIM_FRAME_MAX);
+	if (shim_connect(a->folder, &fd, err) < 0)
+		return -1;
+	*out = world_stream_open(a->p->world, fd, err);
+	if (!*out)
+		return -1;
+	(void)TAKE_FD(fd);
+	shim_frame_add(&frame, SHIM_EXEC, payload.data, payload.len);
+	world_stream_write(*out, frame.data, frame.len);
+	return 0;
+}
+
+static int process_usage(struct engine *e, const struct task_ref *ref, struct engine_usage *out,
+			 struct err *err)
+{
+	struct attempt *a = find_running(e, ref, err);
+
+	return a ? attempt_usage(a, out, err) : -1;
+}
+
+static void process_destroy(struct engine *e)
+{
+	struct process *p = cast(e);
+
+	while (p->attempts)
+		attempt_destroy(p->attempts);
+	world_timer_destroy(p->pump);
+	map_destroy(p->by_ref);
+	free(p->shim_path);
+	free(p->state_dir);
+	free(p->cache);
+	free(p->home);
+	free(p);
+}
+
+static const struct engine_ops process_ops = {
+	.name = "process",
+	.begin = process_begin,
+	.start = process_start,
+	.adopt = process_adopt,
+	.stop = process_stop,
+	.forget = process_forget,
+	.exec = process_exec,
+	.usage = process_usage,
+	.destroy = process_destroy,
+};
+
+struct engine *engine_process_create(struct world *w, const struct engine_process_config *c,
+				     const struct engine_sink *sink, struct err *err)
+{
+	AUTO_FREE char *cache = str_printf("%s/sandbox", c->state_dir);
+	struct process *p;
+
+	if (access(c->shim_path, X_OK) < 0) {
+		err_sys(err, "%s cannot be run", c->shim_path);
+		return NULL;
+	}
+	if (make_folder(cache, err) < 0)
+		return NULL;
+	p = mem_alloc(1, sizeof *p);
+	p->base.ops = &process_ops;
+	p->world = w;
+	p->sink = *sink;
+	machine_discover(c, "/dev", &p->machine);
+	p->starting_max = 2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
+	p->shim_path = mem_strdup(c->shim_path);
+	p->state_dir = mem_strdup(c->state_dir);
+	p->cache = TAKE(cache);
+	p->home = mem_strdup(getenv("HOME"));
+	p->by_ref = map_create();
+	p->pump = world_timer_create(w, on_pump, p);
+	return &p->base;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* process.h - the process engine's inside: one struct attempt per attempt it was told of.
+ *
+ *             start()                     bundle sent           SHIM_STARTED
+ *   (unknown) ───────> LOOKING ─> QUEUED ────────────> STARTING ────────────> RUNNING
+ *     adopt() ───────>    │  ^                             │                     │
+ *                         │  └──── the socket to the shim ended ─────────────────┤
+ *                         v                                       SHIM_EXITED    │
+ *                       OVER <───────────────────────────────────────────────────┘
+ *
+ * LOOKING reads the attempt's folder (shim/probe.h), which alone decides: a live shim
+ * is RUNNING, an exit file or a mark without a shim is OVER, nothing at all is QUEUED
+ * when we hold a bundle.  It repeats while a shim is just coming or going.
+ */
+#pragma once
+
+#include <sys/types.h>
+
+#include "base/map.h"
+#include "engine/convert.h"
+#include "engine/engine.h"
+#include "engine/link.h"
+#include "engine/node.h"
+
+enum attempt_state { ATTEMPT_LOOKING, ATTEMPT_QUEUED, ATTEMPT_STARTING, ATTEMPT_RUNNING, ATTEMPT_OVER };
+enum attempt_stop { ATTEMPT_STOP_NONE, ATTEMPT_STOP_TERM, ATTEMPT_STOP_KILL };
+
+struct process {
+	struct engine base;
+	struct world *world;
+	struct engine_sink sink;
+	struct machine machine;
+	char *shim_path, *state_dir, *cache, *home;
+	int starting_max;
+	struct map *by_ref;       /* attempts that are not forgotten */
+	struct attempt *attempts; /* all */
+	struct attempt *queue_first, *queue_last;
+	int starting;             /* attempts in STARTING */
+	struct world_timer *pump; /* goes on with the queue in the next turn of the loop */
+};
+
+struct attempt {
+	struct process *p;
+	struct task_ref ref;
+	char *folder;
+	enum attempt_state state;
+	struct bundle *bundle; /* until it was sent */
+	bool spawned;          /* by this engine: what leaves no trace was never started */
+	bool told_started, forgotten;
+	struct link *link;     /* the shim's own socket, or a connection that watches it */
+	struct link *control;  /* requests; made when first needed */
+	pid_t pid;             /* of our child, until it is reaped; 0: none */
+	int pidfd;
+	struct world_watch *reaper;
+	int status;            /* how our child ended, by waitpid() */
+	enum attempt_stop stop, stop_sent;
+	int64_t kill_by_ms;    /* a shim that has not ended everything by then is killed itself */
+	bool shim_killed;      /* it was */
+	struct world_timer *timer;
+	int tries;             /* of LOOKING, for its pause */
+	struct task_exit exit; /* OVER */
+	struct engine_usage usage;
+	int64_t usage_ms;      /* mono time of it; 0: none yet */
+	struct attempt *prev, *next;             /* of p->attempts */
+	struct attempt *queue_prev, *queue_next; /* QUEUED */
+};
+
+struct attempt *attempt_create(struct process *p, const struct task_ref *ref, const char *folder);
+void attempt_destroy(struct attempt *a); /* what runs goes on */
+void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
+void attempt_spawn(struct attempt *a);   /* QUEUED → STARTING, or OVER when that fails */
+void attempt_stop(struct attempt *a, bool kill);
+/* Asks the shim; waits for some ms at most. */
+int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
+
+void process_enqueue(struct process *p, struct attempt *a);
+void process_unqueue(struct process *p, struct attempt *a);
+void process_pump(struct process *p); /* an attempt left STARTING: the next one may go */
