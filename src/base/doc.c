@@ -86,8 +86,10 @@ int build_fail(struct doc_build *b, struct doc_mark at, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	if (b->where)
+	if (b->where) {
 		*b->where = at;
+		return err_set(b->err, ERR_INVALID, "%s", text);
+	}
 	return err_set(b->err, ERR_INVALID, "line %d, column %d: %s", at.line, at.column, text);
 }
 
@@ -349,7 +351,7 @@ struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where, s
 		i++;
 	if (i == len || (text[i] != '{' && text[i] != '['))
 		return parse_with(doc_read_yaml, text, len, where, err);
-	d = parse_with(doc_read_json, text, len, &first_at, &first);
+	d = parse_with(doc_read_json, text, len, where ? &first_at : NULL, &first);
 	if (d)
 		return d;
 	/* YAML's flow style begins like JSON; when it is neither, JSON was meant. */

@@ -43,7 +43,7 @@ struct doc *doc_parse_json(const char *text, size_t len, struct err *err);
 struct doc *doc_parse_yaml(const char *text, size_t len, struct err *err);
 /* JSON when the text begins with '{' or '[' and parses as such, else YAML. */
 struct doc *doc_parse(const char *text, size_t len, struct err *err);
-/* doc_parse that also tells where the problem is, when it fails (line 0: nowhere). */
+/* Tells the place of the problem apart from its text, when it fails (line 0: nowhere). */
 struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where, struct err *err);
 void doc_destroy(struct doc *d); /* NULL is fine */
 const struct doc_node *doc_root(const struct doc *d); /* never NULL */

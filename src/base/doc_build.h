@@ -26,7 +26,7 @@ struct doc *doc_create(void);
 void *doc_alloc(struct doc *d, size_t len); /* lives as long as the doc; zeroed */
 char *doc_copy(struct doc *d, const char *s, size_t len);
 
-/* "line 3, column 7: ..." as ERR_INVALID; gives -1. */
+/* ERR_INVALID with the place in where, or, without it, as "line 3, column 7: ..."; gives -1. */
 int build_fail(struct doc_build *b, struct doc_mark at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 int build_key(struct doc_build *b, struct doc_mark at, const char *key, size_t len); /* copies */

@@ -48,6 +48,19 @@ int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 	return 0;
 }
 
+size_t str_leading_i64(const char *s, int64_t *out)
+{
+	size_t n = 0;
+	int64_t v = 0;
+
+	for (; s[n] >= '0' && s[n] <= '9'; n++)
+		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s[n] - '0', &v))
+			return 0;
+	if (n)
+		*out = v;
+	return n;
+}
+
 #define GUESS_MAX 64
 
 /* Edits (insert, delete, replace, swap of neighbours) from a to b. */

@@ -13,6 +13,9 @@ bool str_ends(const char *s, const char *suffix);
 /* The whole text must be one decimal number in [min, max]; no spaces, no '+'. */
 int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out);
 
+/* The number that s begins with; gives how many bytes it has, 0: none or too large. */
+size_t str_leading_i64(const char *s, int64_t *out);
+
 /* The word of the list that was probably meant, or NULL when none is near. */
 const char *str_guess(const char *word, const char *const *list, size_t count);
 

@@ -365,7 +365,7 @@ static void check_roles(struct check *c, struct spec *s)
 	int64_t tasks = 0;
 
 	if (!s->role_count)
-		bad(c, "command", "a command is missing, or a list of roles");
+		bad(c, "roles", "there is neither a role nor a command");
 	check_count(c, "roles", s->role_count, SPEC_ROLES_MAX);
 	for (size_t i = 0; i < s->role_count && i <= SPEC_ROLES_MAX; i++) {
 		struct role *r = &s->roles[i];
