@@ -5,181 +5,134 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
+
+#define INTO(field) OPT_INTO(struct settings, field)
 
 /* clang-format off */
-static const struct setting rows[SETTING_ID_COUNT] = {
-	[SET_STATE] = { "state", SETTING_PATH, "YARD_STATE", NULL, "DIR",
-		"where everything is kept: jobs, logs, outputs, the database", true, false },
-	[SET_SOCKET] = { "socket", SETTING_PATH, "YARD_SOCKET", NULL, "PATH",
-		"the unix socket to listen on", true, false },
-	[SET_LISTEN] = { "listen", SETTING_ADDRESS, "YARD_LISTEN", NULL, "ADDR:PORT",
-		"also listen here by TCP; port 0 takes a free one", true, false },
-	[SET_NODE_NAME] = { "node-name", SETTING_TEXT, "YARD_NODE_NAME", NULL, "NAME",
-		"what this machine is called (its host name)", true, false },
-	[SET_CPU] = { "cpu", SETTING_CPU, "YARD_CPU", "0", "N",
-		"cores to give out; 0: what the machine has", true, false },
-	[SET_MEMORY] = { "memory", SETTING_SIZE, "YARD_MEMORY", "0", "SIZE",
-		"memory to give out; 0: what the machine has", true, false },
-	[SET_SIM_DEVICE] = { "sim-device", SETTING_DEVICES, "YARD_SIM_DEVICE", NULL, "TYPE=N",
-		"declare simulated devices, such as gpu=8; may be repeated", true, false },
-	[SET_LOG_LIMIT] = { "log-limit", SETTING_SIZE, "YARD_LOG_LIMIT", "1Gi", "SIZE",
-		"bytes of log kept of one attempt of a task; the oldest go first", true, false },
-	[SET_ENGINE] = { "engine", SETTING_TEXT, "YARD_ENGINE", "process", "NAME",
-		"what runs tasks: process (this machine) or sim (nothing is run)", true, false },
-	[SET_READY_FD] = { "ready-fd", SETTING_COUNT, NULL, "-1", "N",
-		"write a line to this descriptor once requests are answered, then close it", true, false },
-	[SET_RESTORE] = { "restore", SETTING_PATH, NULL, NULL, "FILE",
-		"put a backup in place of the database, then end; no daemon may run", true, false },
-	[SET_VERSION] = { "version", SETTING_FLAG, NULL, NULL, NULL,
-		"print the version and end", true, true },
-	[SET_HELP] = { "help", SETTING_FLAG, NULL, NULL, NULL,
-		"print this and end", true, true },
-	[SET_SERVER] = { "server", SETTING_TEXT, "YARD_SERVER", NULL, "URL",
-		"the daemon to talk to: unix:///path/of.sock or http://host:port", false, true },
+static const struct setting rows[] = {
+	{ { "state", 0, OPT_TEXT, INTO(state), "DIR",
+		"where everything is kept: jobs, logs, outputs, the database" }, "YARD_STATE" },
+	{ { "socket", 0, OPT_TEXT, INTO(socket), "PATH",
+		"the unix socket to listen on" }, "YARD_SOCKET" },
+	{ { "listen", 0, OPT_TEXT, INTO(listen), "ADDR:PORT",
+		"also listen here by TCP; port 0 takes a free one" }, "YARD_LISTEN" },
+	{ { "node-name", 0, OPT_TEXT, INTO(node_name), "NAME",
+		"what this machine is called; its host name if not given" }, "YARD_NODE_NAME" },
+	{ { "cpu", 0, OPT_CPU, INTO(cpu_milli), "N",
+		"cores to give out; what the machine has if not given" }, "YARD_CPU" },
+	{ { "memory", 0, OPT_BYTES, INTO(memory_bytes), "SIZE",
+		"memory to give out; what the machine has if not given" }, "YARD_MEMORY" },
+	{ { "sim-device", 0, OPT_LIST, INTO(sim_devices), "TYPE=N",
+		"declare simulated devices, such as gpu=8; may be repeated" }, "YARD_SIM_DEVICE" },
+	{ { "log-limit", 0, OPT_BYTES, INTO(log_limit_bytes), "SIZE",
+		"how much of one attempt's log is kept, the oldest goes first (1Gi)" }, "YARD_LOG_LIMIT" },
+	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",
+		"what runs tasks: process (this machine), or sim (nothing is really run)" }, "YARD_ENGINE" },
+	{ { "ready-fd", 0, OPT_INT, INTO(ready_fd), "N",
+		"write a line to this descriptor once requests are answered", 0, 1 << 20 }, NULL },
+	{ { "restore", 0, OPT_TEXT, INTO(restore), "FILE",
+		"put a backup in the database's place, then end; no daemon may run" }, NULL },
+	{ { "version", 0, OPT_FLAG, INTO(version), NULL,
+		"print the version, then end" }, NULL },
 };
 /* clang-format on */
 
-const struct setting *setting_row(enum setting_id id)
+size_t settings_rows(const struct setting **out)
 {
-	return &rows[id];
+	*out = rows;
+	return COUNT_OF(rows);
 }
 
-static int bad_value(const struct setting *row, const char *text, struct err *err)
+static struct opts make_opts(struct opt table[COUNT_OF(rows)])
 {
-	static const char *const allowed[] = {
-		[SETTING_TEXT] = "some text",
-		[SETTING_PATH] = "a path",
-		[SETTING_ADDRESS] = "ADDR:PORT, such as 127.0.0.1:8470",
-		[SETTING_COUNT] = "a whole number",
-		[SETTING_CPU] = "a number of cores, such as 2 or 0.5",
-		[SETTING_SIZE] = "a size, such as 512Mi",
-		[SETTING_DEVICES] = "TYPE=N with N from 0 to 64, such as gpu=8; at most 4 types",
-		[SETTING_FLAG] = "nothing",
-	};
-
-	return err_set(err, ERR_INVALID, "--%s: '%s' is not %s", row->name, text, allowed[row->type]);
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		table[i] = rows[i].opt;
+	return (struct opts){ .program = "yardd",
+			      .operands = "",
+			      .summary = "The daemon: keeps the jobs, runs them, answers `yard`.",
+			      .table = table,
+			      .count = COUNT_OF(rows) };
 }
 
-static bool add_device(struct settings *s, const char *text)
+static int add_device(struct settings *s, const char *text, struct err *err)
 {
 	struct resources r = { 0 };
 	const char *eq = strrchr(text, '=');
 	int64_t count;
 
-	if (!eq || eq == text || (size_t)(eq - text) >= DEVICE_TYPE_MAX ||
-	    str_to_i64(eq + 1, 0, DEVICES_MAX, &count) < 0)
-		return false;
-	AUTO_FREE char *type = mem_strndup(text, (size_t)(eq - text));
 	memcpy(r.devices, s->devices, sizeof r.devices);
-	if (!resources_set_device(&r, type, (int)count))
-		return false;
-	memcpy(s->devices, r.devices, sizeof r.devices);
-	return true;
-}
-
-/* Checks the form, so that a typing error is told at once and by its flag. */
-static int give(struct settings *s, enum setting_id id, const char *text, struct err *err)
-{
-	const struct setting *row = &rows[id];
-	char host[64];
-	int64_t n = 0;
-	int port;
-	bool ok = true;
-
-	switch (row->type) {
-	case SETTING_TEXT:
-	case SETTING_PATH:
-		ok = *text != '\0';
-		break;
-	case SETTING_ADDRESS:
-		ok = settings_address(text, host, sizeof host, &port, NULL) == 0;
-		break;
-	case SETTING_COUNT:
-		ok = str_to_i64(text, -1, INT32_MAX, &n) == 0;
-		break;
-	case SETTING_CPU:
-		ok = units_cpu(text, &n) == 0;
-		break;
-	case SETTING_SIZE:
-		ok = units_bytes(text, &n) == 0;
-		break;
-	case SETTING_DEVICES:
-		ok = add_device(s, text);
-		break;
-	case SETTING_FLAG:
-		break;
+	if (eq && eq > text && (size_t)(eq - text) < DEVICE_TYPE_MAX &&
+	    str_to_i64(eq + 1, 0, DEVICES_MAX, &count) == 0) {
+		AUTO_FREE char *type = mem_strndup(text, (size_t)(eq - text));
+		if (resources_set_device(&r, type, (int)count)) {
+			memcpy(s->devices, r.devices, sizeof r.devices);
+			return 0;
+		}
 	}
-	if (!ok)
-		return bad_value(row, text, err);
-	s->text[id] = text;
-	return 0;
+	return err_set(err, ERR_INVALID,
+		       "--sim-device: '%s' is not TYPE=N with N from 0 to %d, such as gpu=8 (at most %d types)",
+		       text, DEVICES_MAX, DEVICE_KINDS_MAX);
 }
 
-static int unknown(const char *flag, struct err *err)
+/* Each variable as if it were a flag before all others, so that later ones replace it. */
+static int parse_env(struct settings *s, const struct opts *o, char *(*get)(const char *name),
+		     struct err *err)
 {
-	const char *names[SETTING_ID_COUNT];
-	size_t count = 0;
+	AUTO_OPTS_LIST struct opts_list operands = { 0 };
 
-	for (int i = 0; i < SETTING_ID_COUNT; i++)
-		if (rows[i].daemon)
-			names[count++] = rows[i].name;
-	const char *guess = str_starts(flag, "--") ? str_guess(flag + 2, names, count) : NULL;
-	return err_set(err, ERR_INVALID, "%s: no such option%s%s%s; --help lists them", flag,
-		       guess ? "; did you mean --" : "", guess ? guess : "", guess ? "?" : "");
-}
-
-/* The row a flag names, with what stands behind its '='; -1: none. */
-static int find_flag(const char *arg, const char **value)
-{
-	if (!str_starts(arg, "--"))
-		return -1;
-	size_t n = strcspn(arg + 2, "=");
-	*value = arg[2 + n] == '=' ? arg + 3 + n : NULL;
-	for (int i = 0; i < SETTING_ID_COUNT; i++)
-		if (rows[i].daemon && strlen(rows[i].name) == n && strncmp(rows[i].name, arg + 2, n) == 0)
-			return i;
-	return -1;
-}
-
-int settings_parse(struct settings *s, int argc, char *const *argv,
-		   const char *(*getenv_fn)(const char *name), struct err *err)
-{
-	*s = (struct settings){ 0 };
-	for (int i = 1; i < argc; i++) {
-		const char *value = NULL;
-		int id = find_flag(argv[i], &value);
-		if (id < 0)
-			return unknown(argv[i], err);
-		bool flag = rows[id].type == SETTING_FLAG;
-		if (flag && value)
-			return err_set(err, ERR_INVALID, "--%s takes no value", rows[id].name);
-		if (!flag && !value && i + 1 == argc)
-			return err_set(err, ERR_INVALID, "--%s needs a value: %s", rows[id].name,
-				       rows[id].value);
-		if (!flag && !value)
-			value = argv[++i];
-		if (give(s, (enum setting_id)id, flag ? "1" : value, err) < 0)
-			return -1;
-	}
-	for (int i = 0; i < SETTING_ID_COUNT; i++) {
-		const char *value = rows[i].daemon && rows[i].env && !s->text[i] ? getenv_fn(rows[i].env)
-										 : NULL;
-		if (value && *value && give(s, (enum setting_id)i, value, err) < 0)
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		char *value = rows[i].env ? get(rows[i].env) : NULL;
+		if (!value || !*value)
+			continue;
+		AUTO_FREE char *flag = str_printf("--%s", rows[i].opt.name);
+		char *argv[] = { flag, value };
+		if (opts_parse(o, 2, argv, s, &operands, err) != OPTS_OK)
 			return err_wrap(err, "%s", rows[i].env);
 	}
 	return 0;
 }
 
-int settings_i64(const struct settings *s, enum setting_id id, int64_t *out, struct err *err)
+enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
+				char *(*get)(const char *name), struct err *err)
 {
-	const struct setting *row = &rows[id];
-	const char *text = s->text[id] ? s->text[id] : row->fallback;
-	int rc = row->type == SETTING_CPU    ? units_cpu(text, out)
-		 : row->type == SETTING_SIZE ? units_bytes(text, out)
-					     : str_to_i64(text, -1, INT32_MAX, out);
+	AUTO_OPTS_LIST struct opts_list operands = { 0 };
+	struct opt table[COUNT_OF(rows)];
+	struct opts o = make_opts(table);
 
-	return rc == 0 ? 0 : bad_value(row, text, err);
+	*s = (struct settings){ .engine = "process", .log_limit_bytes = 1LL << 30, .ready_fd = -1 };
+	if (parse_env(s, &o, get, err) < 0)
+		return OPTS_BAD;
+	size_t from_env = s->sim_devices.count;
+	enum opts_result got = opts_parse(&o, argc, argv, s, &operands, err);
+	if (got != OPTS_OK)
+		return got;
+	if (operands.count) {
+		err_set(err, ERR_INVALID, "'%s': yardd takes options only; --help lists them",
+			operands.items[0]);
+		return OPTS_BAD;
+	}
+	size_t first = s->sim_devices.count > from_env ? from_env : 0;
+	for (size_t i = first; i < s->sim_devices.count; i++)
+		if (add_device(s, s->sim_devices.items[i], err) < 0)
+			return OPTS_BAD;
+	return OPTS_OK;
+}
+
+void settings_fini(struct settings *s)
+{
+	opts_list_fini(&s->sim_devices);
+}
+
+void settings_help(struct buf *out)
+{
+	struct opt table[COUNT_OF(rows)];
+	struct opts o = make_opts(table);
+
+	opts_help(&o, out);
+	buf_adds(out, "\nEnvironment (a flag stands above it):\n");
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		if (rows[i].env)
+			buf_printf(out, "  %-18s --%s\n", rows[i].env, rows[i].opt.name);
 }
 
 int settings_address(const char *text, char *host, size_t host_max, int *port, struct err *err)
@@ -198,25 +151,6 @@ int settings_address(const char *text, char *host, size_t host_max, int *port, s
 	host[n] = '\0';
 	*port = (int)number;
 	return 0;
-}
-
-void settings_help(struct buf *out)
-{
-	buf_adds(out, "Usage: yardd [OPTION]...\n"
-		      "The daemon: keeps the jobs, runs them, answers `yard`.\n\n");
-	for (int i = 0; i < SETTING_ID_COUNT; i++) {
-		const struct setting *row = &rows[i];
-		size_t at = out->len;
-		if (!row->daemon)
-			continue;
-		buf_printf(out, "  --%s%s%s", row->name, row->value ? " " : "", row->value ? row->value : "");
-		while (out->len - at < 24)
-			buf_addc(out, ' ');
-		buf_printf(out, " %s", row->help);
-		if (row->env)
-			buf_printf(out, " [%s]", row->env);
-		buf_addc(out, '\n');
-	}
 }
 
 char *settings_state_dir(const struct settings_env *e, struct err *err)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "main/daemon.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "world/log.h"
+
+static void on_signal(void *arg)
+{
+	struct daemon *d = arg;
+
+	world_log(d->world, LEVEL_INFO, "stopping; running tasks go on");
+	world_stop(d->world);
+}
+
+static void on_fatal(void *arg, const struct err *err)
+{
+	struct daemon *d = arg;
+
+	d->fatal = *err;
+	world_stop(d->world);
+}
+
+static struct engine *make_sim(struct daemon *d, const char *name, const struct engine_sink *sink)
+{
+	const struct settings *s = &d->settings;
+	struct node node = { .up = true, .simulated_devices = true, .port_first = 20000, .port_last = 29999 };
+	struct engine_sim_faults faults = { .run_ms_max = 1000 };
+
+	snprintf(node.name, sizeof node.name, "%s", name);
+	node.capacity.cpu_milli = s->cpu_milli ? s->cpu_milli : 64000;
+	node.capacity.memory_bytes = s->memory_bytes ? s->memory_bytes : 256LL << 30;
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		node.capacity.devices[i] = s->devices[i];
+	d->machine = engine_sim_machine_create(d->world, &node, 1, &faults);
+	return engine_sim_create(d->machine, sink);
+}
+
+static struct engine *make_engine(void *arg, const struct engine_sink *sink, struct err *err)
+{
+	struct daemon *d = arg;
+	char host[NODE_NAME_MAX] = "localhost";
+	struct engine_process_config c = { .shim_path = d->place.shim,
+					   .state_dir = d->place.state,
+					   .node_name = d->settings.node_name,
+					   .cpu_milli = d->settings.cpu_milli,
+					   .memory_bytes = d->settings.memory_bytes };
+
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		c.simulated[i] = d->settings.devices[i];
+	gethostname(host, sizeof host - 1);
+	if (!c.node_name)
+		c.node_name = host;
+	if (str_eq(d->settings.engine, "process"))
+		return engine_process_create(d->world, &c, sink, err);
+	if (str_eq(d->settings.engine, "sim"))
+		return make_sim(d, c.node_name, sink);
+	err_set(err, ERR_INVALID, "--engine: '%s' is not process or sim", d->settings.engine);
+	return NULL;
+}
+
+int daemon_boot(struct daemon *d, struct err *err)
+{
+	bool root = geteuid() == 0;
+	struct yard_config yard = { .make_engine = make_engine,
+				    .make_engine_arg = d,
+				    .uid_base = d->place.uid_base,
+				    .user_path = root ? NULL : getenv("PATH"),
+				    .log_limit_bytes = d->settings.log_limit_bytes,
+				    .on_fatal = on_fatal,
+				    .on_fatal_arg = d };
+
+	d->world = yard.world = world_uv_create(err);
+	if (!d->world)
+		return -1;
+	d->store = yard.store = store_sqlite_open(d->world, d->place.database, err);
+	if (!d->store)
+		return -1;
+	d->depot = yard.depot = depot_files_create(d->world, d->place.state, d->place.unpack, err);
+	if (!d->depot)
+		return -1;
+	d->yard = yard_create(&yard, err);
+	if (!d->yard)
+		return -1;
+	d->http = http_server_create(&(struct http_config){
+		.world = d->world, .yard = d->yard, .depot = d->depot, .daemon_uid = geteuid() });
+	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
+	d->interrupt = world_signal_create(d->world, SIGINT, on_signal, d);
+	return http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err);
+}
+
+void daemon_destroy(struct daemon *d)
+{
+	world_signal_destroy(d->interrupt);
+	world_signal_destroy(d->term);
+	http_server_destroy(d->http);
+	yard_destroy(d->yard);
+	engine_sim_machine_destroy(d->machine);
+	if (d->depot)
+		d->depot->ops->destroy(d->depot);
+	store_destroy(d->store);
+	world_destroy(d->world);
+	place_close(&d->place);
+	settings_fini(&d->settings);
+}
+

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* daemon.h - the daemon's parts, put together in the order they need each other. */
+#pragma once
+
+#include "base/err.h"
+#include "engine/engine.h"
+#include "http/server.h"
+#include "main/place.h"
+#include "wire/settings.h"
+#include "world/world.h"
+
+struct daemon {
+	struct settings settings;
+	struct place place;
+	struct world *world;
+	struct store *store;
+	struct depot *depot;
+	struct engine_sim_machine *machine; /* --engine sim */
+	struct yard *yard;
+	struct http_server *http;
+	struct world_signal *term, *interrupt;
+	struct err fatal;
+};
+
+/* Needs settings and place; afterwards requests are answered on the unix socket. */
+int daemon_boot(struct daemon *d, struct err *err);
+void daemon_destroy(struct daemon *d); /* also one that was never booted; tasks go on */

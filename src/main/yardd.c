@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+/* yardd - the daemon: reads its settings, takes its place, boots, and waits. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "main/daemon.h"
+#include "wire/outcome.h"
+#include "world/log.h"
+
+/* Requests are answered from here on: the log says where, and whoever waits is told. */
+static int listen_and_tell(struct daemon *d, struct err *err)
+{
+	AUTO_BUF struct buf where = { 0 };
+	char host[256];
+	int port;
+
+	buf_printf(&where, "unix://%s", d->place.socket);
+	if (d->settings.listen) {
+		if (settings_address(d->settings.listen, host, sizeof host, &port, err) < 0 ||
+		    http_server_listen_tcp(d->http, host, port, &port, err) < 0)
+			return err_wrap(err, "--listen %s", d->settings.listen);
+		buf_printf(&where, strchr(host, ':') ? " http://[%s]:%d" : " http://%s:%d", host, port);
+	}
+	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s", YARD_VERSION, where.data,
+		  d->place.state);
+	if (d->settings.ready_fd >= 0) {
+		dprintf((int)d->settings.ready_fd, "ready %s\n", where.data);
+		close((int)d->settings.ready_fd);
+	}
+	return 0;
+}
+
+static int run(struct daemon *d, struct err *err)
+{
+	struct rlimit files;
+
+	if (place_open(&d->place, &d->settings, err) < 0)
+		return -1;
+	if (d->settings.restore) {
+		AUTO_FREE char *database = str_printf("%s/yard.db", d->place.state);
+		return store_sqlite_restore(d->settings.restore, database, err);
+	}
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+		files.rlim_cur = files.rlim_max; /* a follower takes two descriptors */
+		setrlimit(RLIMIT_NOFILE, &files);
+	}
+	if (daemon_boot(d, err) < 0 || listen_and_tell(d, err) < 0)
+		return -1;
+	world_run(d->world);
+	*err = d->fatal;
+	return d->fatal.code == ERR_NONE ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon d = { .place = { .lock_fd = -1 } };
+	AUTO_BUF struct buf help = { 0 };
+	struct err err = { 0 };
+	enum opts_result got = settings_parse(&d.settings, argc - 1, argv + 1, getenv, &err);
+	int rc = 0;
+
+	if (got == OPTS_HELP) {
+		settings_help(&help);
+		printf("%s", buf_str(&help));
+	} else if (got == OPTS_OK && d.settings.version) {
+		printf("yardd %s\n", YARD_VERSION);
+	} else {
+		rc = got == OPTS_OK ? run(&d, &err) : -1;
+	}
+	if (rc < 0)
+		fprintf(stderr, "yardd: %s\n", err.text);
+	daemon_destroy(&d);
+	return rc < 0 ? wire_exit_code(err.code) : 0;
+}
