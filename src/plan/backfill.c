@@ -61,13 +61,13 @@ static bool find_start(const struct plan *p, struct reservation *r, struct picks
 {
 	const struct shape *s = r->head->shape;
 	AUTO_FREE int64_t *have = mem_alloc(s->role_count, sizeof *have);
-	const struct tree_node *n = tree_first(&p->running);
+	struct tree_node *n = tree_first(&p->running);
 
 	for (size_t i = 0; i < p->node_count; i++)
 		count_node(p, r, (int)i, 1, have);
 	while (n) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
-		const struct tree_node *next = tree_next(n);
+		struct tree_node *next = tree_next(n);
 		end_job(p, e, r, have);
 		r->at_ms = e->end_ms;
 		r->last = e->id;
@@ -95,7 +95,10 @@ void backfill_reserve(const struct plan *p, const struct entry *head, struct res
 	}
 	for (size_t i = 0; i < picks->count; i++) {
 		const struct pick *k = &picks->items[i];
-		fit_take(p, &r->after[k->node], k->node, &head->shape->roles[k->role], k->count);
+		const struct shape_role *role = &head->shape->roles[k->role];
+		fit_take(p, &r->after[k->node], k->node, role, k->count);
+		if (role->any_ports) /* the room that fit_count() will ask for again */
+			r->after[k->node].ports -= role->fixed_count;
 	}
 	for (size_t i = 0; i < p->node_count; i++)
 		spare_of(p, r, (int)i);
@@ -133,16 +136,4 @@ bool backfill_quota_ok(const struct entry *e, const struct entry *head)
 		return false;
 	return e->group != head->group ||
 	       owner_short(e->group, e->shape, head->shape, &kind) == QUOTA_OK;
-}
-
-void backfill_started(const struct plan *p, const struct entry *e, int64_t now_ms, struct reservation *r)
-{
-	bool lasts = !backfill_in_time(e, now_ms, r);
-
-	for (size_t i = 0; i < e->grant_count; i++) {
-		int node = e->grants[i].node;
-		if (lasts)
-			fit_take(p, &r->after[node], node, &e->shape->roles[e->grants[i].role], 1);
-		spare_of(p, r, node);
-	}
 }

@@ -248,6 +248,4 @@ bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms, st
 		 struct picks *picks);
 bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r);
 bool backfill_quota_ok(const struct entry *e, const struct entry *head);
-/* e was started so: spare follows. */
-void backfill_started(const struct plan *p, const struct entry *e, int64_t now_ms, struct reservation *r);
 void backfill_fini(struct reservation *r);

@@ -45,13 +45,12 @@ static int refuse_one(const struct plan *p, const struct space *empty, const str
 	for (size_t i = 0; i < count; i++) {
 		if (dims[i].want <= dims[i].free)
 			continue;
-		buf_adds(&asks, asks.len ? " and " : "");
-		words_amount(&dims[i], dims[i].want, &asks);
 		buf_adds(&has, has.len ? " and " : "");
 		words_amount(&dims[i], dims[i].free > 0 ? dims[i].free : 0, &has);
 	}
+	words_role(r, &asks);
 	return err_set(err, ERR_INVALID,
-		       "a task asks for %s, and no node has that; the nearest is %s: at most %s a task",
+		       "a task asks for %s, and no node has all of that; the nearest, %s, has only %s",
 		       buf_str(&asks), p->nodes[node].node.name, buf_str(&has));
 }
 

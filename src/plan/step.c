@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One step: passes over the open shapes, in the order of their candidates, until a pass
  * places nobody.  What a step decides is a function of what is held, who waits, the
- * quotas and the time; the trees only remember what need not be tried again. */
+ * quotas and the time; the trees only remember what need not be tried again.  A pass
+ * therefore ends with the first start, or the
+ * first new head, that could change the answer for somebody whom it does not look at
+ * (again): those held back for the head, and fickle gangs. */
 #include "base/mem.h"
 #include "plan/model.h"
 
@@ -49,8 +52,6 @@ static void start(struct pass *x, struct entry *e)
 	owner_charge(e->group, e->shape, 1);
 	p->version++;
 	x->placed++;
-	if (x->r.head)
-		backfill_started(p, e, x->now_ms, &x->r);
 	announce(x, e);
 }
 
@@ -78,21 +79,33 @@ static bool try_first(struct pass *x, struct bucket *b)
 	return true;
 }
 
+static int64_t head_id(struct plan *p)
+{
+	const struct entry *head = queue_head(p);
+
+	return head ? head->id : 0;
+}
+
 static void pass_run(struct pass *x)
 {
 	struct plan *p = x->p;
 	struct tree_node *n;
+	bool over = false;
 
 	for (n = tree_first(&p->shapes[SHAPE_OPEN]); n; n = tree_next(n)) {
 		struct shape *s = TREE_OF(n, struct shape, at);
 		aim(x, s, tree_first(&s->ready));
 	}
-	while ((n = tree_first(&x->order)) && (!x->most || x->placed < x->most)) {
+	while ((n = tree_first(&x->order)) && !over) {
 		struct shape *s = TREE_OF(n, struct shape, in_pass);
 		int64_t first = n->first, second = n->second;
 		tree_remove(&x->order, n);
 		s->refs++; /* the last job of its shape may go */
-		try_first(x, s->cursor);
+		if (try_first(x, s->cursor))
+			over = x->placed == x->most || x->r.head || p->fickle_shapes ||
+			       tree_count(&p->shapes[SHAPE_BACK]);
+		else
+			over = tree_count(&p->shapes[SHAPE_BACK]) && head_id(p) != p->back_head;
 		if (s->state == SHAPE_OPEN) {
 			aim(x, s, tree_after(&s->ready, first, second));
 			if (!s->cursor)
@@ -102,13 +115,6 @@ static void pass_run(struct pass *x)
 	}
 	while ((n = tree_first(&x->order)))
 		tree_remove(&x->order, n);
-}
-
-static int64_t head_id(struct plan *p)
-{
-	const struct entry *head = queue_head(p);
-
-	return head ? head->id : 0;
 }
 
 /* Packing several roles is greedy: taking something away can, rarely, make a gang fit. */

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+/* mirror.h - an independent, slow and obvious account of a yard, to hold the plan to its
+ * laws: plain arrays, no classes, no caches, everything worked out anew each time.
+ * Jobs here have one role, so that "does it fit" has an exact answer.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan/plan.h"
+
+#define M_NODES 4
+#define M_JOBS  64
+#define M_TASKS 6
+#define M_OWNERS 3
+#define M_NEVER INT64_MAX
+
+enum m_state { M_NONE, M_WAITING, M_RUNNING };
+
+struct m_job {
+	enum m_state state;
+	struct plan_job job;
+	struct plan_role role;
+	int user, group;
+	int64_t since_ms;
+	struct placement places[M_TASKS];
+};
+
+struct mirror {
+	struct node nodes[M_NODES];
+	struct m_job jobs[M_JOBS];
+	struct quota user_quota[M_OWNERS], group_quota[M_OWNERS];
+	bool has_user[M_OWNERS], has_group[M_OWNERS];
+};
+
+extern const char *const m_users[M_OWNERS], *const m_groups[M_OWNERS];
+
+uint64_t m_random(uint64_t *seed);
+int m_roll(uint64_t *seed, int below);
+void m_make_node(struct mirror *m, int at, uint64_t *seed);
+void m_make_job(struct m_job *j, int64_t id, uint64_t *seed);
+struct m_job *m_find(struct mirror *m, int64_t id);
+/* A law that the decision breaks, or NULL; books it as running. */
+const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t now_ms);
+
+bool m_ahead(const struct m_job *a, const struct m_job *b);
+bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);
+bool m_fits(const struct mirror *m, const struct m_job *j); /* beside what runs */
+bool m_possible(const struct mirror *m, const struct m_job *j);
+struct m_job *m_head(struct mirror *m); /* the first that a quota does not stop, could run, does not fit */
+/* When running jobs end at their limits, those without one last in the order of ids and
+ * `stays` not at all: the (time, id) at which j fits. */
+struct m_when {
+	int64_t ms, id;
+};
+struct m_when m_earliest(const struct mirror *m, const struct m_job *j, const struct m_job *stays);
+int m_position(const struct mirror *m, const struct m_job *j);
+/* A new plan that is told all of this as at boot. */
+struct plan *m_rebuild(const struct mirror *m);

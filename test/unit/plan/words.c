@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What a person reads. */
+#include "base/mem.h"
+#include "plan/plan.h"
+#include "tap.h"
+
+#define GI ((int64_t)1 << 30)
+
+static int started;
+
+static void on_decision(void *arg, const struct plan_decision *d)
+{
+	(void)arg;
+	(void)d;
+	started++;
+}
+
+static void add_node(struct plan *p, const char *name, int cores, int gpus)
+{
+	struct node n = { .up = true, .port_first = 30000, .port_last = 30009 };
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
+
+	strcpy(n.name, name);
+	n.capacity.cpu_milli = 1000 * cores;
+	n.capacity.memory_bytes = 16 * GI;
+	resources_set_device(&n.capacity, "gpu", gpus);
+	plan_apply(p, &d);
+}
+
+static struct plan_job job(int64_t id, struct plan_role *r, int64_t limit_ms)
+{
+	return (struct plan_job){ id, 0, "ada", "red", limit_ms, r, 1 };
+}
+
+static struct plan_role role(int count, int cores, int64_t memory, int gpus)
+{
+	struct plan_role r = { .count = count, .each = { 1000 * cores, memory, { { "", 0 } } } };
+
+	resources_set_device(&r.each, "gpu", gpus);
+	return r;
+}
+
+static void submit(struct plan *p, int64_t id, struct plan_role r, int64_t limit_ms)
+{
+	struct plan_job j = job(id, &r, limit_ms);
+	struct plan_delta d = { .kind = PLAN_WAIT, .job = &j };
+
+	plan_apply(p, &d);
+	plan_step(p, 1000, 0, on_decision, NULL);
+}
+
+static void why(const struct plan *p, int64_t id, enum plan_reason_kind kind, const char *words)
+{
+	AUTO_BUF struct buf b = { 0 };
+
+	IS_INT(plan_why(p, id, &b), kind, "job %d waits for the right kind of reason", (int)id);
+	IS(buf_str(&b), words, "and says so");
+}
+
+static void refused(const struct plan *p, struct plan_role r, enum err_code code, const char *words)
+{
+	struct plan_job j = job(99, &r, 0);
+	struct err err = { 0 };
+
+	OK(plan_possible(p, &j, &err) < 0, "what can never run is refused");
+	IS_INT(err.code, code, "as the right kind of error");
+	IS(err.text, words, "with the nearest that could");
+}
+
+static void test_waiting(void)
+{
+	struct plan *p = plan_create();
+
+	add_node(p, "node-a", 8, 4);
+	submit(p, 1, role(1, 1, GI, 3), 0);
+	submit(p, 2, role(1, 1, GI, 2), 0);
+	submit(p, 3, role(1, 1, GI, 2), 0);
+	submit(p, 4, role(1, 1, GI, 1), 0);
+	submit(p, 5, role(1, 1, 15 * GI, 0), 0);
+	submit(p, 6, role(6, 1, GI, 1), 0);
+	why(p, 2, PLAN_REASON_CAPACITY,
+	    "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by job 1 (3 gpu), job 4 (1 gpu); "
+	    "it is first in the queue");
+	why(p, 3, PLAN_REASON_CAPACITY,
+	    "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by job 1 (3 gpu), job 4 (1 gpu); "
+	    "job 2 is ahead; number 2 of 4 in the queue");
+	IS_INT(started, 2, "job 4 passed: beside the head a gpu is left over");
+	why(p, 5, PLAN_REASON_CAPACITY,
+	    "waits for 15 GiB memory on one node; node-a has 14 GiB of 16 GiB memory free, held by job 1 (1 GiB "
+	    "memory), job 4 (1 GiB memory); job 2 is ahead; number 3 of 4 in the queue");
+	why(p, 6, PLAN_REASON_NEVER,
+	    "can never start as the nodes are now: 6 tasks of 1 gpu, 1 cpu, 1 GiB memory each do not fit on all "
+	    "nodes together: at most 4 do; number 4 of 4 in the queue");
+	why(p, 1, PLAN_REASON_NONE, "");
+	plan_destroy(p);
+}
+
+static void test_order(void)
+{
+	struct plan *p = plan_create();
+
+	add_node(p, "node-a", 8, 4);
+	submit(p, 1, role(1, 1, GI, 2), 60000);
+	submit(p, 2, role(1, 1, GI, 4), 0);
+	submit(p, 3, role(1, 1, GI, 1), 0);
+	submit(p, 4, role(1, 1, GI, 1), 120000);
+	started = 0;
+	submit(p, 5, role(1, 1, GI, 1), 60000);
+	IS_INT(started, 1, "who is done before the head starts may pass");
+	why(p, 3, PLAN_REASON_ORDER,
+	    "would fit now, but would delay job 2, which is ahead and starts when job 5 ends; with a time limit "
+	    "of at most 1m it could start before; number 2 of 3 in the queue");
+	IS_INT(plan_position(p, 4), 3, "positions count everybody who waits");
+	IS_INT((long long)plan_waiting(p), 3, "three wait");
+	plan_destroy(p);
+}
+
+static void test_quota(void)
+{
+	struct plan *p = plan_create();
+	struct quota q = { { -1, -1, { { "gpu", 2 } } }, 3 };
+	struct plan_delta d = { .kind = PLAN_QUOTA_USER, .name = "ada", .quota = &q };
+
+	add_node(p, "node-a", 8, 4);
+	plan_apply(p, &d);
+	submit(p, 1, role(1, 1, GI, 2), 0);
+	submit(p, 2, role(1, 1, GI, 1), 0);
+	why(p, 2, PLAN_REASON_USER_QUOTA,
+	    "the quota of user ada is 2 gpu at once; 2 held, this job asks for 1; it is first in the queue");
+	refused(p, role(1, 1, GI, 3), ERR_QUOTA,
+		"the quota of user ada is 2 gpu at once; 2 held, this job asks for 3: more than may ever run at "
+		"once");
+	started = 0;
+	submit(p, 3, role(1, 1, GI, 0), 0);
+	submit(p, 4, role(1, 1, GI, 0), 0);
+	submit(p, 5, role(1, 1, GI, 0), 0);
+	IS_INT(started, 2, "a job over its quota does not block others behind it");
+	why(p, 5, PLAN_REASON_USER_QUOTA,
+	    "the quota of user ada is 3 jobs at once; 3 run; number 2 of 2 in the queue");
+	d.quota = NULL;
+	plan_apply(p, &d);
+	plan_step(p, 2000, 0, on_decision, NULL);
+	IS_INT(started, 4, "without the quota they start");
+	plan_destroy(p);
+}
+
+static void test_possible(void)
+{
+	struct plan *p = plan_create();
+	struct plan_role npu = role(1, 1, GI, 0);
+	struct plan_role two[2] = { role(2, 4, GI, 4), role(1, 1, GI, 1) };
+	struct plan_job gang = job(7, two, 0);
+	struct err err = { 0 };
+
+	refused(p, role(1, 1, GI, 0), ERR_INVALID, "no node is up");
+	add_node(p, "node-a", 8, 4);
+	add_node(p, "node-b", 4, 4);
+	refused(p, role(1, 9, GI, 8), ERR_INVALID,
+		"a task asks for 8 gpu, 9 cpu, 1 GiB memory, and no node has all of that; the nearest, node-a, "
+		"has only 4 gpu and 8 cpu");
+	refused(p, role(20, 1, GI, 1), ERR_INVALID,
+		"20 tasks of 1 gpu, 1 cpu, 1 GiB memory each do not fit on all nodes together: at most 8 do");
+	resources_set_device(&npu.each, "npu", 1);
+	refused(p, npu, ERR_INVALID, "no node has devices of type npu (there are: gpu)");
+	gang.role_count = 2;
+	OK(plan_possible(p, &gang, &err) < 0, "a gang whose roles fit alone but not together is refused");
+	IS(err.text,
+	   "its 3 tasks do not fit on all nodes at once, though each role alone would: ask for fewer tasks",
+	   "in words");
+	two[1].each.devices[0].count = 0;
+	OK(plan_possible(p, &gang, &err) == 0, "what fits is let in");
+	plan_destroy(p);
+}
+
+int main(void)
+{
+	test_waiting();
+	test_order();
+	test_quota();
+	test_possible();
+	return END();
+}
