@@ -42,7 +42,8 @@ struct http_parser {
 	uint64_t left;
 	int64_t body_bytes, body_max;
 	struct http_head head;
-	char *target;
+	char *target; /* inside text */
+	size_t target_len;
 	int hosts, lengths, codings;
 };
 
@@ -66,7 +67,7 @@ static int on_target(llhttp_t *ll, const char *at, size_t len)
 	struct http_parser *p = ll->data;
 
 	p->target = p->text.bytes.data + (at - p->text.bytes.data);
-	p->target[len] = '\0';
+	p->target_len = len;
 	return 0;
 }
 
@@ -86,10 +87,9 @@ static int on_name(llhttp_t *ll, const char *at, size_t len)
 static int on_value(llhttp_t *ll, const char *at, size_t len)
 {
 	struct http_parser *p = ll->data;
-	char *value = p->text.bytes.data + (at - p->text.bytes.data);
 
-	(void)len;
-	p->head.headers[p->head.header_count - 1].value = value;
+	if (len > 0) /* of an empty value `at` is the next line */
+		p->head.headers[p->head.header_count - 1].value = at;
 	return 0;
 }
 
@@ -185,13 +185,15 @@ static bool has_token(const char *list, const char *token)
 	return false;
 }
 
-static void read_headers(struct http_parser *p)
+static int read_headers(struct http_parser *p, struct err *err)
 {
 	struct http_head *h = &p->head;
 
 	p->hosts = p->lengths = p->codings = 0;
 	for (size_t i = 0; i < h->header_count; i++) {
 		const char *name = h->headers[i].name, *value = h->headers[i].value;
+		if (*name == '\0')
+			return bad(p, err, "a header has no name");
 		if (str_eq(name, "host"))
 			p->hosts++;
 		else if (str_eq(name, "content-length"))
@@ -203,6 +205,7 @@ static void read_headers(struct http_parser *p)
 		else if (str_eq(name, "connection"))
 			h->upgrade = h->upgrade || has_token(value, "upgrade");
 	}
+	return 0;
 }
 
 /* Splits the target; the absolute form ("http://host/path") is allowed by the standard. */
@@ -212,6 +215,9 @@ static int read_target(struct http_parser *p, struct err *err)
 
 	if (!t)
 		return bad(p, err, "the request has no target");
+	if (t[-2] == ' ' || !str_starts(t + p->target_len, " HTTP/"))
+		return bad(p, err, "the first line is not METHOD TARGET VERSION with single spaces");
+	t[p->target_len] = '\0';
 	if (strncasecmp(t, "http://", 7) == 0)
 		t = strchr(t + 7, '/');
 	if (!t || (*t != '/' && !str_eq(t, "*")))
@@ -290,7 +296,8 @@ static int judge_head(struct http_parser *p, struct err *err)
 	h->minor = p->ll.http_minor;
 	h->status = p->ll.status_code;
 	cut_values(p);
-	read_headers(p);
+	if (read_headers(p, err) < 0)
+		return -1;
 	if (p->kind == HTTP_REQUESTS) {
 		h->method = llhttp_method_name((llhttp_method_t)p->ll.method);
 		if (p->hosts > 1 || (p->hosts == 0 && h->minor == 1))
