@@ -19,5 +19,11 @@ struct contract_places {
 	int64_t uid_base, uid_count;
 };
 
+/* Where a task finds things; docs/contract.md tells the same. */
+#define CONTRACT_CODE            "/ml/usercode"
+#define CONTRACT_INPUT           "/ml/input/data"
+#define CONTRACT_OUTPUT          "/ml/output"
+#define CONTRACT_HYPERPARAMETERS "/ml/input/config/hyperparameters.json"
+
 /* One bundle for the task of this rank. Never fails: everything was checked before. */
 struct bundle *contract_bundle(const struct job *j, int rank, const struct contract_places *p);

@@ -338,7 +338,7 @@ static void check_role(struct check *c, struct role *r)
 		r->name = mem_strdup("main");
 	if (!r->image)
 		r->image = mem_strdup("host");
-	check_name(c, "name", r->name, SPEC_NAME_MAX);
+	check_name(c, "name", r->name, SPEC_ROLE_NAME_MAX);
 	check_range(c, "count", r->count, 1, SPEC_TASKS_MAX);
 	check_command(c, r);
 	if (strcmp(r->image, "host") != 0)
@@ -372,8 +372,9 @@ static void check_roles(struct check *c, struct spec *s)
 		size_t at = enter(c, "roles[%zu]", i);
 		check_role(c, r);
 		for (size_t k = 0; k < i; k++)
-			if (str_eq(s->roles[k].name, r->name))
-				bad(c, "name", "the role \"%s\" is there already", r->name);
+			if (same_variable(s->roles[k].name, r->name))
+				bad(c, "name", "the role \"%s\" is there already%s", s->roles[k].name,
+				    str_eq(s->roles[k].name, r->name) ? "" : ", and too much alike");
 		if (!add_kinds(&kinds, &r->each))
 			bad(c, "resources.devices", "more than %d kinds of devices in one job",
 			    DEVICE_KINDS_MAX);

@@ -11,6 +11,7 @@
 #define SPEC_BACKOFF_MS     INT64_C(10000)
 #define SPEC_BACKOFF_MAX_MS INT64_C(600000)
 
+#define SPEC_ROLE_NAME_MAX    40 /* with job and index it must fit a host name */
 #define SPEC_CPU_MILLI_MAX    INT64_C(1000000000)
 #define SPEC_MEMORY_BYTES_MIN (INT64_C(1) << 20)
 #define SPEC_MEMORY_BYTES_MAX (INT64_C(1) << 50) /* times SPEC_TASKS_MAX still fits */
