@@ -16,7 +16,7 @@ struct uv_world {
 	uv_idle_t idle;   /* active while laters wait: the loop then does not sleep */
 	uint64_t next_tie;
 	size_t works;
-	bool stopping;
+	bool stopping, closing;
 	int spare_fd; /* given up for a moment when the process is out of descriptors */
 	char *scratch; /* every stream reads into it: one callback runs at a time */
 };

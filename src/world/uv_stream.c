@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -211,19 +212,40 @@ static void peer_left_paused(struct uv_strm *s)
 		s->ev.on_hangup(s->arg);
 }
 
-static void gone(struct uv_strm *s, int status)
+/* A hang-up, or an error condition: libuv does not always tell them apart.  error: what
+ * a read found, for the socket then has forgotten it; or 0. */
+static void gone(struct uv_strm *s, int error)
 {
-	int error = 0;
+	struct pollfd now = { .fd = s->fd };
 	socklen_t len = sizeof error;
 
-	if (s->is_socket)
+	poll(&now, 1, 0);
+	if (s->is_socket && !error)
 		getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	if (error)
 		fail(s, "connection lost", error);
-	else if (pending(s) || (status < 0 && s->writing != WRITE_OVER))
+	else if (pending(s) || ((now.revents & POLLERR) && s->writing != WRITE_OVER))
 		fail(s, "connection lost", EPIPE);
 	else
 		finish(s, NULL);
+}
+
+/* What came before the error is read first. */
+static void broken(struct uv_strm *s)
+{
+	char c;
+
+	while (s->phase == STREAM_OPEN && s->reading == READ_ON && s->is_socket) {
+		ssize_t more = recv(s->fd, &c, 1, MSG_PEEK | MSG_DONTWAIT);
+		if (more > 0) {
+			read_some(s);
+			continue;
+		}
+		gone(s, more < 0 && errno != EAGAIN ? errno : 0);
+		return;
+	}
+	if (s->phase == STREAM_OPEN)
+		gone(s, 0);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
@@ -231,16 +253,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	struct uv_strm *s = poll->data;
 
 	if (status < 0) {
-		/* libuv has stopped the watch.  What came before the error is read first. */
-		s->interest = 0;
-		while (s->phase == STREAM_OPEN && s->reading == READ_ON) {
-			ssize_t more = recv(s->fd, &(char){ 0 }, 1, MSG_PEEK | MSG_DONTWAIT);
-			if (more <= 0)
-				break;
-			read_some(s);
-		}
-		if (s->phase == STREAM_OPEN)
-			gone(s, status);
+		s->interest = 0; /* libuv has stopped the watch */
+		broken(s);
 		return;
 	}
 	if (s->phase == STREAM_OPEN && (events & UV_WRITABLE))

@@ -248,8 +248,10 @@ static void simw_destroy(struct world *w)
 	struct sim_world *u = sim_of(w);
 
 	/* As in the real world: what is under way ends before the world does. */
-	while (u->works)
+	while (u->works) {
+		w->later_count = 0;
 		world_sim_step(w);
+	}
 	sim_streams_reap(u);
 	assert(!u->streams && !u->listeners && "a stream or listener outlives its world");
 	world_fini(w);

@@ -88,7 +88,8 @@ static void on_idle(uv_idle_t *idle)
 
 static void uvw_later_added(struct world *w)
 {
-	uv_idle_start(&uv_world_of(w)->idle, on_idle);
+	if (!uv_world_of(w)->closing)
+		uv_idle_start(&uv_world_of(w)->idle, on_idle);
 }
 
 struct uv_job {
@@ -224,6 +225,8 @@ static void uvw_destroy(struct world *w)
 	struct uv_world *u = uv_world_of(w);
 	int rc;
 
+	u->closing = true;
+	uv_idle_stop(&u->idle);
 	while (u->works)
 		uv_run(&u->loop, UV_RUN_ONCE);
 	uv_close((uv_handle_t *)&u->alive, NULL);
