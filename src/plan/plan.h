@@ -11,8 +11,16 @@
  * Laws: no device, port or slot is given twice; a gang is placed whole or not at all;
  * (priority, submit order) decides who is the head; a job that is not the head is
  * placed only if that cannot make the head's earliest start later (time limits are
- * believed; a running job without one is assumed to end after all that have one); no
- * quota is exceeded; a job over its own quota does not block others behind it.
+ * believed; running jobs without one are assumed to end after all that have one, in the
+ * order of their ids; a candidate without one is assumed never to end); no quota is
+ * exceeded, nor is the head's eaten by another job of its owner; a job over its own
+ * quota, or that no node could hold, is not the head and does not block others.
+ *
+ * Deltas mean "make it so": repeating one, or naming a job that is not there, changes
+ * nothing.  What is decided depends only on nodes, quotas, who waits and who holds what
+ * since when: a plan rebuilt by PLAN_NODE, PLAN_QUOTA_*, PLAN_HELD and PLAN_WAIT decides
+ * as the old one would have.  A step costs by the number of different requests that may
+ * fit, not by the number of jobs that wait.
  */
 #pragma once
 
@@ -28,8 +36,11 @@
 struct plan_role {
 	int count;
 	struct resources each;
-	int any_ports;              /* ports of any number, counts unrolled */
-	int fixed_ports[PORTS_MAX]; /* then these, on the task's own address */
+	/* A placement's ports are those of any number, out of the node's range and used by no
+	 * other task there, then the fixed ones (on the task's own address, so never in the
+	 * way of another's).  PLAN_HELD takes them in any order. */
+	int any_ports; /* counts unrolled; with fixed_count at most PORTS_MAX */
+	int fixed_ports[PORTS_MAX];
 	int fixed_count;
 };
 
@@ -85,15 +96,18 @@ struct plan;
 struct plan *plan_create(void);
 void plan_destroy(struct plan *p);
 void plan_apply(struct plan *p, const struct plan_delta *d);
-/* Calls decide() once for each job placed now, in order; at most `most` of them (0: all). */
+/* Calls decide() once for each job placed now, in order; at most `most` of them (0: all).
+ * decide() may not call into this plan. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
 
-/* Why a job waits, in one or two plain sentences, and where it is in the queue. */
+/* Why a job waits, in plain words without a final stop, and where it is in the queue:
+ * "waits for 2 gpu on one node; node-a has 1 of 4 gpu free, held by job 7 (3 gpu); job 12
+ * is ahead; number 3 of 9 in the queue".  True at the moment of asking. */
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *words);
 int plan_position(const struct plan *p, int64_t job); /* 1 is the head; 0: not waiting */
 size_t plan_waiting(const struct plan *p);
 /* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
-/* What is taken on a node now. */
+/* What is taken on a node now; -1: no such node. */
 int plan_node_used(const struct plan *p, const char *node, struct resources *used, int *tasks);
