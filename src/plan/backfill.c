@@ -28,13 +28,14 @@ static void spare_of(const struct plan *p, struct reservation *r, int node)
 
 /* How many tasks of each role the nodes hold, each role for itself: that this is enough
  * is necessary for a fit and cheap to keep up, so the real search is rarely made. */
-static void count_node(const struct plan *p, const struct reservation *r, int node, int sign,
-		       int64_t *have)
+static void count_node(const struct plan *p, const struct reservation *r, int node,
+		       int sign, int64_t *have)
 {
 	const struct shape *s = r->head->shape;
 
 	for (size_t k = 0; k < s->role_count; k++)
-		have[k] += sign * fit_count(p, &r->after[node], node, &s->roles[k], s->roles[k].count);
+		have[k] += sign * fit_count(p, &r->after[node], node, &s->roles[k],
+					    s->roles[k].count);
 }
 
 static bool enough(const struct shape *s, const int64_t *have)
@@ -46,7 +47,8 @@ static bool enough(const struct shape *s, const int64_t *have)
 	return true;
 }
 
-static void end_job(const struct plan *p, const struct entry *e, struct reservation *r, int64_t *have)
+static void end_job(const struct plan *p, const struct entry *e, struct reservation *r,
+		    int64_t *have)
 {
 	for (size_t i = 0; i < e->grant_count; i++) {
 		int node = e->grants[i].node;
@@ -80,7 +82,8 @@ static bool find_start(const struct plan *p, struct reservation *r, struct picks
 	return false;
 }
 
-void backfill_reserve(const struct plan *p, const struct entry *head, struct reservation *r)
+void backfill_reserve(const struct plan *p, const struct entry *head,
+		      struct reservation *r)
 {
 	struct picks *picks = &p->scratch->head_picks;
 
@@ -115,11 +118,12 @@ bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reserv
 {
 	if (e->limit_ms <= 0)
 		return false;
-	return r->at_ms == FOREVER || (r->at_ms > now_ms && e->limit_ms <= r->at_ms - now_ms);
+	return r->at_ms == FOREVER ||
+	       (r->at_ms > now_ms && e->limit_ms <= r->at_ms - now_ms);
 }
 
-bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms, struct reservation *r,
-		 struct picks *picks)
+bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
+		 struct reservation *r, struct picks *picks)
 {
 	if (backfill_in_time(e, now_ms, r))
 		return true;
@@ -132,7 +136,8 @@ bool backfill_quota_ok(const struct entry *e, const struct entry *head)
 {
 	int kind;
 
-	if (e->user == head->user && owner_short(e->user, e->shape, head->shape, &kind) != QUOTA_OK)
+	if (e->user == head->user &&
+	    owner_short(e->user, e->shape, head->shape, &kind) != QUOTA_OK)
 		return false;
 	return e->group != head->group ||
 	       owner_short(e->group, e->shape, head->shape, &kind) == QUOTA_OK;

@@ -17,7 +17,8 @@ static int64_t times(int64_t have, int64_t each, int64_t most)
 	return n < most ? n : most;
 }
 
-int fit_count(const struct plan *p, const struct space *s, int node, const struct shape_role *r, int most)
+int fit_count(const struct plan *p, const struct space *s, int node,
+	      const struct shape_role *r, int most)
 {
 	int64_t n = most;
 
@@ -34,7 +35,8 @@ int fit_count(const struct plan *p, const struct space *s, int node, const struc
 	return (int)n;
 }
 
-void fit_take(const struct plan *p, struct space *s, int node, const struct shape_role *r, int times_taken)
+void fit_take(const struct plan *p, struct space *s, int node, const struct shape_role *r,
+	      int times_taken)
 {
 	s->cpu_milli -= r->cpu_milli * times_taken;
 	s->memory_bytes -= r->memory_bytes * times_taken;
@@ -47,8 +49,8 @@ void fit_take(const struct plan *p, struct space *s, int node, const struct shap
 }
 
 /* What a node would be wasted on: devices the role does not use, then devices it does, then cpu. */
-static bool tighter(const struct plan *p, const struct space *spaces, const struct shape_role *r, int a,
-		    int b)
+static bool tighter(const struct plan *p, const struct space *spaces,
+		    const struct shape_role *r, int a, int b)
 {
 	int64_t idle[2] = { 0, 0 }, used[2] = { 0, 0 };
 	int nodes[2] = { a, b };
@@ -76,15 +78,16 @@ static void pick_add(struct picks *out, size_t role, int node, int count)
 }
 
 /* The tightest node that holds all `left` tasks, else the one that holds the most. */
-static int choose(const struct plan *p, const struct space *spaces, const struct shape_role *r, int left,
-		  int *count)
+static int choose(const struct plan *p, const struct space *spaces,
+		  const struct shape_role *r, int left, int *count)
 {
 	int best = -1;
 
 	*count = 0;
 	for (size_t i = 0; i < p->node_count; i++) {
 		int n = fit_count(p, &spaces[i], (int)i, r, left);
-		if (n > *count || (n && n == *count && tighter(p, spaces, r, (int)i, best))) {
+		if (n > *count ||
+		    (n && n == *count && tighter(p, spaces, r, (int)i, best))) {
 			best = (int)i;
 			*count = n;
 		}
@@ -92,7 +95,8 @@ static int choose(const struct plan *p, const struct space *spaces, const struct
 	return best;
 }
 
-bool fit_shape(const struct plan *p, struct space *spaces, const struct shape *s, struct picks *out)
+bool fit_shape(const struct plan *p, struct space *spaces, const struct shape *s,
+	       struct picks *out)
 {
 	bool whole = true;
 
@@ -144,7 +148,8 @@ bool fit_ever(const struct plan *p, struct shape *s)
 	return s->ever;
 }
 
-void fit_return(const struct plan *p, struct space *s, const struct entry *e, const struct grant *g)
+void fit_return(const struct plan *p, struct space *s, const struct entry *e,
+		const struct grant *g)
 {
 	const struct node_state *n = &p->nodes[g->node];
 	const struct shape_role *r = &e->shape->roles[g->role];
@@ -152,7 +157,8 @@ void fit_return(const struct plan *p, struct space *s, const struct entry *e, co
 	s->cpu_milli += r->cpu_milli;
 	s->memory_bytes += r->memory_bytes;
 	for (int k = 0; k < g->port_count; k++)
-		s->ports += g->ports[k] >= n->node.port_first && g->ports[k] <= n->node.port_last;
+		s->ports += g->ports[k] >= n->node.port_first &&
+			    g->ports[k] <= n->node.port_last;
 	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
 		if (g->devices[k].mask)
 			s->devices[g->devices[k].pool] += __builtin_popcountll(

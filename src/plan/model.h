@@ -22,11 +22,12 @@
 #include "plan/plan.h"
 #include "plan/tree.h"
 
-#define NODE_POOLS  8 /* device kinds on a node, those that only leftover tasks hold included */
-#define FOREVER     INT64_MAX
-#define KIND_NONE   (-1)
+#define NODE_POOLS                                                                       \
+	8 /* device kinds on a node, those that only leftover tasks hold included */
+#define FOREVER      INT64_MAX
+#define KIND_NONE    (-1)
 #define KIND_UNKNOWN (-2) /* asked for, and nobody has it */
-#define NODE_PORTS  65536
+#define NODE_PORTS   65536
 
 struct need {
 	int kind; /* index of an interned device type */
@@ -43,7 +44,14 @@ struct shape_role {
 	int fixed_ports[PORTS_MAX];
 };
 
-enum shape_state { SHAPE_IDLE, SHAPE_OPEN, SHAPE_BLOCKED, SHAPE_BACK, SHAPE_NEVER, SHAPE_STATE_COUNT };
+enum shape_state {
+	SHAPE_IDLE,
+	SHAPE_OPEN,
+	SHAPE_BLOCKED,
+	SHAPE_BACK,
+	SHAPE_NEVER,
+	SHAPE_STATE_COUNT
+};
 
 struct shape {
 	char *key;
@@ -57,11 +65,11 @@ struct shape {
 		size_t device_count;
 	} total;
 	enum shape_state state;
-	struct tree ready;   /* buckets that no quota parks */
-	struct tree_node at; /* in plan.shapes[state] */
-	uint64_t ever_version; /* of the nodes for which `ever` was found out */
-	bool ever;             /* fits when nothing else runs */
-	struct bucket *cursor; /* during a pass: the next candidate, */
+	struct tree ready;        /* buckets that no quota parks */
+	struct tree_node at;      /* in plan.shapes[state] */
+	uint64_t ever_version;    /* of the nodes for which `ever` was found out */
+	bool ever;                /* fits when nothing else runs */
+	struct bucket *cursor;    /* during a pass: the next candidate, */
 	struct tree_node in_pass; /* and its place among the others */
 };
 
@@ -176,9 +184,10 @@ struct plan {
 	struct tree queue;   /* everyone who waits, by (-priority, id) */
 	struct tree running; /* by (end, id) */
 	struct tree shapes[SHAPE_STATE_COUNT];
-	bool grown;          /* something was given back: BLOCKED may fit now */
-	bool nodes_changed;  /* NEVER may fit now */
-	uint64_t version;    /* of what is held; BACK and fickle shapes are tried again when it moved */
+	bool grown;         /* something was given back: BLOCKED may fit now */
+	bool nodes_changed; /* NEVER may fit now */
+	uint64_t
+		version; /* of what is held; BACK and fickle shapes are tried again when it moved */
 	uint64_t back_version;
 	int64_t back_head; /* whom BACK shapes would have delayed */
 	int64_t now_ms;    /* of the last step */
@@ -188,7 +197,8 @@ struct plan {
 /* shape.c: names become numbers, equal requests become one shape. */
 int plan_kind(struct plan *p, const char *type);
 int plan_kind_find(const struct plan *p, const char *type); /* -1: nobody ever named it */
-struct shape *shape_get(struct plan *p, const struct plan_job *job); /* one ref for the caller */
+struct shape *shape_get(struct plan *p,
+			const struct plan_job *job); /* one ref for the caller */
 /* Not shared and not remembered: to see what a request would meet.  Borrows the job's strings. */
 struct shape *shape_make(const struct plan *p, const struct plan_job *job);
 void shape_free(struct shape *s);
@@ -202,8 +212,8 @@ void owner_set_quota(struct plan *p, struct owner *o, const struct quota *q);
 void owner_charge(struct owner *o, const struct shape *s, int sign);
 /* What of the quota is too little for a shape, beside what is held and (if not NULL) `beside`. */
 enum quota_short { QUOTA_OK, QUOTA_CPU, QUOTA_MEMORY, QUOTA_DEVICES, QUOTA_JOBS };
-enum quota_short owner_short(const struct owner *o, const struct shape *s, const struct shape *beside,
-			     int *kind);
+enum quota_short owner_short(const struct owner *o, const struct shape *s,
+			     const struct shape *beside, int *kind);
 enum quota_short owner_never(const struct owner *o, const struct shape *s, int *kind);
 int64_t owner_limit(const struct owner *o, int kind); /* -1: none */
 
@@ -214,19 +224,26 @@ void nodes_refresh(struct plan *p, int node); /* live space, after a change */
 void nodes_free(struct plan *p);
 int nodes_pool(const struct plan *p, int node, int kind); /* -1: none of that kind */
 void nodes_grant(struct plan *p, struct entry *e, const struct picks *picks);
-void nodes_adopt(struct plan *p, struct entry *e, const struct placement *places, size_t count);
+void nodes_adopt(struct plan *p, struct entry *e, const struct placement *places,
+		 size_t count);
 void nodes_give_back(struct plan *p, struct entry *e);
 void nodes_describe(const struct plan *p, const struct entry *e, struct placement *out);
 
 /* fit.c: how many, and where. */
-int fit_count(const struct plan *p, const struct space *s, int node, const struct shape_role *r, int most);
+int fit_count(const struct plan *p, const struct space *s, int node,
+	      const struct shape_role *r, int most);
 /* Picks a place for every task, or says false; spaces are as before at the end. */
-bool fit_shape(const struct plan *p, struct space *spaces, const struct shape *s, struct picks *out);
-void fit_take(const struct plan *p, struct space *s, int node, const struct shape_role *r, int times);
-void fit_empty(const struct plan *p, struct space **spaces, size_t *cap); /* as if nothing ran */
-bool fit_ever(const struct plan *p, struct shape *s); /* on nodes where nothing else runs */
+bool fit_shape(const struct plan *p, struct space *spaces, const struct shape *s,
+	       struct picks *out);
+void fit_take(const struct plan *p, struct space *s, int node, const struct shape_role *r,
+	      int times);
+void fit_empty(const struct plan *p, struct space **spaces,
+	       size_t *cap); /* as if nothing ran */
+bool fit_ever(const struct plan *p,
+	      struct shape *s); /* on nodes where nothing else runs */
 /* What one task holds, back into its node's space: as if it had ended. */
-void fit_return(const struct plan *p, struct space *s, const struct entry *e, const struct grant *g);
+void fit_return(const struct plan *p, struct space *s, const struct entry *e,
+		const struct grant *g);
 
 /* queue.c: who waits, and in which tree. */
 void queue_join(struct plan *p, struct entry *e);
@@ -235,17 +252,20 @@ void queue_move(struct plan *p, struct shape *s, enum shape_state state);
 void queue_move_all(struct plan *p, enum shape_state from, enum shape_state to);
 void queue_unpark(struct plan *p, struct owner *o);
 bool queue_quota_ok(struct plan *p, struct bucket *b); /* else parks it */
-struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what, int *kind);
+struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
+				int *kind);
 struct entry *bucket_first(const struct bucket *b);
 struct bucket *shape_first(const struct shape *s);
 const struct entry *queue_peek_head(const struct plan *p); /* the same, without parking */
-struct entry *queue_head(struct plan *p); /* the first that waits for room, parking whom a quota stops */
+struct entry *queue_head(
+	struct plan *p); /* the first that waits for room, parking whom a quota stops */
 
 /* backfill.c: when can the head start, and who does not make that later. */
-void backfill_reserve(const struct plan *p, const struct entry *head, struct reservation *r);
+void backfill_reserve(const struct plan *p, const struct entry *head,
+		      struct reservation *r);
 /* May e, which fits now by `picks`, start beside the head?  May find other picks. */
-bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms, struct reservation *r,
-		 struct picks *picks);
+bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
+		 struct reservation *r, struct picks *picks);
 bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r);
 bool backfill_quota_ok(const struct entry *e, const struct entry *head);
 void backfill_fini(struct reservation *r);

@@ -42,7 +42,8 @@ static int pool_make(struct plan *p, int node, int kind)
 	int at = nodes_pool(p, node, kind);
 
 	for (int i = 0; i < NODE_POOLS && at < 0; i++) {
-		if (n->pools[i].kind == KIND_NONE || (!n->pools[i].total && !n->pools[i].used))
+		if (n->pools[i].kind == KIND_NONE ||
+		    (!n->pools[i].total && !n->pools[i].used))
 			at = i;
 	}
 	if (at >= 0)
@@ -87,7 +88,8 @@ void nodes_refresh(struct plan *p, int node)
 	s->cpu_milli = n->node.capacity.cpu_milli - n->cpu_milli;
 	s->memory_bytes = n->node.capacity.memory_bytes - n->memory_bytes;
 	for (int i = 0; i < NODE_POOLS; i++)
-		s->devices[i] = __builtin_popcountll(n->pools[i].total & ~n->pools[i].used);
+		s->devices[i] =
+			__builtin_popcountll(n->pools[i].total & ~n->pools[i].used);
 }
 
 void nodes_set(struct plan *p, const struct node *node)
@@ -198,7 +200,8 @@ static uint64_t lowest_bits(uint64_t mask, int64_t count)
 	return out;
 }
 
-static void charge(struct plan *p, const struct grant *g, const struct shape_role *r, int sign)
+static void charge(struct plan *p, const struct grant *g, const struct shape_role *r,
+		   int sign)
 {
 	struct node_state *n = &p->nodes[g->node];
 
@@ -263,12 +266,15 @@ static void adopt_one(struct plan *p, struct grant *g, const struct shape_role *
 	struct node_state *n = &p->nodes[g->node];
 
 	slots_reserve(n, (size_t)(place->slot < 0 ? 0 : place->slot));
-	g->slot = place->slot >= 0 && !bit_test(n->slots, (size_t)place->slot) ? place->slot : -1;
+	g->slot = place->slot >= 0 && !bit_test(n->slots, (size_t)place->slot)
+			  ? place->slot
+			  : -1;
 	if (g->slot >= 0)
 		bit_flip(n->slots, (size_t)g->slot);
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
 		int pool = place->devices[i].mask
-				   ? pool_make(p, g->node, plan_kind(p, place->devices[i].type))
+				   ? pool_make(p, g->node,
+					       plan_kind(p, place->devices[i].type))
 				   : -1;
 		if (pool < 0)
 			continue;
@@ -291,7 +297,8 @@ static void adopt_one(struct plan *p, struct grant *g, const struct shape_role *
 	nodes_refresh(p, g->node);
 }
 
-void nodes_adopt(struct plan *p, struct entry *e, const struct placement *places, size_t count)
+void nodes_adopt(struct plan *p, struct entry *e, const struct placement *places,
+		 size_t count)
 {
 	const struct shape *s = e->shape;
 	size_t role = 0, left = s->role_count ? (size_t)s->roles[0].count : 0;
@@ -341,7 +348,8 @@ void nodes_describe(const struct plan *p, const struct entry *e, struct placemen
 		memcpy(out[i].node, n->node.name, sizeof out[i].node);
 		for (size_t k = 0; k < r->device_count; k++) {
 			const char *type = p->kinds[n->pools[g->devices[k].pool].kind];
-			memcpy(out[i].devices[k].type, type, strnlen(type, DEVICE_TYPE_MAX - 1));
+			memcpy(out[i].devices[k].type, type,
+			       strnlen(type, DEVICE_TYPE_MAX - 1));
 			out[i].devices[k].mask = g->devices[k].mask;
 		}
 		for (int k = 0; k < g->port_count; k++)

@@ -94,32 +94,33 @@ static bool over(int64_t limit, int64_t held, int64_t want, int64_t beside)
 	return limit >= 0 && want > 0 && held + want + beside > limit;
 }
 
-static enum quota_short check(const struct owner *o, const struct shape *s, const struct shape *beside,
-			      bool held, int *kind)
+static enum quota_short check(const struct owner *o, const struct shape *s,
+			      const struct shape *beside, bool held, int *kind)
 {
 	if (!o->has_quota)
 		return QUOTA_OK;
 	for (size_t i = 0; i < o->limit_count; i++) {
 		size_t k = (size_t)o->limits[i].kind;
 		*kind = o->limits[i].kind;
-		if (over(o->limits[i].count, held && k < o->device_cap ? o->devices[k] : 0,
-			 wants(s, *kind), wants(beside, *kind)))
+		if (over(o->limits[i].count,
+			 held && k < o->device_cap ? o->devices[k] : 0, wants(s, *kind),
+			 wants(beside, *kind)))
 			return QUOTA_DEVICES;
 	}
 	*kind = -1;
 	if (over(o->quota.limit.cpu_milli, held ? o->cpu_milli : 0, s->total.cpu_milli,
 		 beside ? beside->total.cpu_milli : 0))
 		return QUOTA_CPU;
-	if (over(o->quota.limit.memory_bytes, held ? o->memory_bytes : 0, s->total.memory_bytes,
-		 beside ? beside->total.memory_bytes : 0))
+	if (over(o->quota.limit.memory_bytes, held ? o->memory_bytes : 0,
+		 s->total.memory_bytes, beside ? beside->total.memory_bytes : 0))
 		return QUOTA_MEMORY;
 	if (over(o->quota.max_running_jobs, held ? o->jobs : 0, 1, beside ? 1 : 0))
 		return QUOTA_JOBS;
 	return QUOTA_OK;
 }
 
-enum quota_short owner_short(const struct owner *o, const struct shape *s, const struct shape *beside,
-			     int *kind)
+enum quota_short owner_short(const struct owner *o, const struct shape *s,
+			     const struct shape *beside, int *kind)
 {
 	return check(o, s, beside, true, kind);
 }

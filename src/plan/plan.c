@@ -180,7 +180,8 @@ size_t plan_waiting(const struct plan *p)
 	return tree_count(&p->queue);
 }
 
-int plan_node_used(const struct plan *p, const char *node, struct resources *used, int *tasks)
+int plan_node_used(const struct plan *p, const char *node, struct resources *used,
+		   int *tasks)
 {
 	uintptr_t at = (uintptr_t)map_gets(p->node_by_name, node);
 	const struct node_state *n;
@@ -188,7 +189,8 @@ int plan_node_used(const struct plan *p, const char *node, struct resources *use
 	if (!at)
 		return -1;
 	n = &p->nodes[at - 1];
-	*used = (struct resources){ .cpu_milli = n->cpu_milli, .memory_bytes = n->memory_bytes };
+	*used = (struct resources){ .cpu_milli = n->cpu_milli,
+				    .memory_bytes = n->memory_bytes };
 	for (int i = 0; i < NODE_POOLS; i++) {
 		if (n->pools[i].used)
 			resources_set_device(used, p->kinds[n->pools[i].kind],

@@ -47,19 +47,19 @@ struct plan_role {
 struct plan_job {
 	int64_t id; /* submit order is id order */
 	int priority;
-	const char *user, *group; /* copied */
-	int64_t limit_ms;         /* time limit, 0: none */
+	const char *user, *group;      /* copied */
+	int64_t limit_ms;              /* time limit, 0: none */
 	const struct plan_role *roles; /* copied; ranks run through the roles in order */
 	size_t role_count;
 };
 
 enum plan_delta_kind {
-	PLAN_NODE,    /* node: added or changed; up=false: gone (its tasks stay until released) */
-	PLAN_WAIT,    /* job: joins the queue */
-	PLAN_LEAVE,   /* id: leaves the queue without running */
-	PLAN_HELD,    /* job, places, since_ms: runs already (boot): takes its resources */
-	PLAN_RELEASE, /* id: gives back everything it was given */
-	PLAN_QUOTA_USER,  /* name, quota; NULL quota: no limit */
+	PLAN_NODE, /* node: added or changed; up=false: gone (its tasks stay until released) */
+	PLAN_WAIT,  /* job: joins the queue */
+	PLAN_LEAVE, /* id: leaves the queue without running */
+	PLAN_HELD,  /* job, places, since_ms: runs already (boot): takes its resources */
+	PLAN_RELEASE,    /* id: gives back everything it was given */
+	PLAN_QUOTA_USER, /* name, quota; NULL quota: no limit */
 	PLAN_QUOTA_GROUP,
 };
 
@@ -110,4 +110,5 @@ size_t plan_waiting(const struct plan *p);
 /* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
 /* What is taken on a node now; -1: no such node. */
-int plan_node_used(const struct plan *p, const char *node, struct resources *used, int *tasks);
+int plan_node_used(const struct plan *p, const char *node, struct resources *used,
+		   int *tasks);

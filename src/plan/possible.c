@@ -21,13 +21,14 @@ static int refuse_kind(const struct plan *p, const char *type, struct err *err)
 		if (anybody_has(p, (int)k))
 			buf_printf(&have, "%s%s", have.len ? ", " : "", p->kinds[k]);
 	}
-	return err_set(err, ERR_INVALID, "no node has devices of type %s (there %s: %s)", type,
-		       have.len ? "are" : "is", have.len ? buf_str(&have) : "none of any type");
+	return err_set(err, ERR_INVALID, "no node has devices of type %s (there %s: %s)",
+		       type, have.len ? "are" : "is",
+		       have.len ? buf_str(&have) : "none of any type");
 }
 
 /* Not even one task fits: what the nearest node has instead. */
-static int refuse_one(const struct plan *p, const struct space *empty, const struct shape_role *r,
-		      struct err *err)
+static int refuse_one(const struct plan *p, const struct space *empty,
+		      const struct shape_role *r, struct err *err)
 {
 	AUTO_BUF struct buf asks = { 0 };
 	AUTO_BUF struct buf has = { 0 };
@@ -49,9 +50,10 @@ static int refuse_one(const struct plan *p, const struct space *empty, const str
 		words_amount(&dims[i], dims[i].free > 0 ? dims[i].free : 0, &has);
 	}
 	words_role(r, &asks);
-	return err_set(err, ERR_INVALID,
-		       "a task asks for %s, and no node has all of that; the nearest, %s, has only %s",
-		       buf_str(&asks), p->nodes[node].node.name, buf_str(&has));
+	return err_set(
+		err, ERR_INVALID,
+		"a task asks for %s, and no node has all of that; the nearest, %s, has only %s",
+		buf_str(&asks), p->nodes[node].node.name, buf_str(&has));
 }
 
 int words_never(const struct plan *p, const struct shape *s, struct err *err)
@@ -69,14 +71,16 @@ int words_never(const struct plan *p, const struct shape *s, struct err *err)
 		if (fits >= r->count)
 			continue;
 		words_role(r, &each);
-		return err_set(err, ERR_INVALID,
-			       "%d tasks of %s each do not fit on all nodes together: at most %lld do",
-			       r->count, buf_str(&each), (long long)fits);
+		return err_set(
+			err, ERR_INVALID,
+			"%d tasks of %s each do not fit on all nodes together: at most %lld do",
+			r->count, buf_str(&each), (long long)fits);
 	}
-	return err_set(err, ERR_INVALID,
-		       "its %d tasks do not fit on all nodes at once, though each role alone would: "
-		       "ask for fewer tasks",
-		       s->task_count);
+	return err_set(
+		err, ERR_INVALID,
+		"its %d tasks do not fit on all nodes at once, though each role alone would: "
+		"ask for fewer tasks",
+		s->task_count);
 }
 
 static int check_quota(const struct plan *p, const struct map *owners, const char *name,
@@ -90,7 +94,8 @@ static int check_quota(const struct plan *p, const struct map *owners, const cha
 	if (what == QUOTA_OK)
 		return 0;
 	words_quota(p, o, s, what, kind, &words);
-	return err_set(err, ERR_QUOTA, "%s: more than may ever run at once", buf_str(&words));
+	return err_set(err, ERR_QUOTA, "%s: more than may ever run at once",
+		       buf_str(&words));
 }
 
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err)

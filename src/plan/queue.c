@@ -54,8 +54,8 @@ static struct bucket *bucket_get(struct plan *p, const struct entry *e)
 	AUTO_BUF struct buf key = { 0 };
 	struct bucket *b;
 
-	buf_printf(&key, "%p/%lld/%s/%s", (void *)e->shape, (long long)e->limit_ms, e->user->name,
-		   e->group->name);
+	buf_printf(&key, "%p/%lld/%s/%s", (void *)e->shape, (long long)e->limit_ms,
+		   e->user->name, e->group->name);
 	b = map_gets(p->bucket_by_key, buf_str(&key));
 	if (b)
 		return b;
@@ -119,7 +119,8 @@ bool queue_quota_ok(struct plan *p, struct bucket *b)
 		return true;
 	tree_remove(&b->shape->ready, &b->at);
 	b->parked = o;
-	tree_add(&o->parked, &b->at, bucket_first(b)->at.first, bucket_first(b)->at.second);
+	tree_add(&o->parked, &b->at, bucket_first(b)->at.first,
+		 bucket_first(b)->at.second);
 	queue_move(p, b->shape, b->shape->state);
 	return false;
 }
@@ -155,7 +156,8 @@ const struct entry *queue_peek_head(const struct plan *p)
 	enum quota_short what;
 	int kind;
 
-	for (struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]); n; n = tree_next(n)) {
+	for (struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]); n;
+	     n = tree_next(n)) {
 		const struct shape *s = TREE_OF(n, struct shape, at);
 		for (struct tree_node *k = tree_first(&s->ready); k; k = tree_next(k)) {
 			const struct bucket *b = TREE_OF(k, struct bucket, at);

@@ -9,7 +9,8 @@
 
 #define HOLDERS_TOLD 2
 
-static int64_t held_on(const struct plan *p, const struct entry *e, int node, const struct dim *d)
+static int64_t held_on(const struct plan *p, const struct entry *e, int node,
+		       const struct dim *d)
 {
 	int64_t sum = 0;
 
@@ -31,7 +32,9 @@ static int64_t held_on(const struct plan *p, const struct entry *e, int node, co
 		case DIM_DEVICES:
 			for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
 				const uint64_t mask = g->devices[k].mask;
-				if (mask && p->nodes[node].pools[g->devices[k].pool].kind == d->kind)
+				if (mask &&
+				    p->nodes[node].pools[g->devices[k].pool].kind ==
+					    d->kind)
 					sum += __builtin_popcountll(mask);
 			}
 			break;
@@ -45,7 +48,8 @@ struct holder {
 };
 
 /* ", held by job 7 (3 gpu), job 9 (1 gpu) and 2 more" */
-static void say_holders(const struct plan *p, int node, const struct dim *d, struct buf *out)
+static void say_holders(const struct plan *p, int node, const struct dim *d,
+			struct buf *out)
 {
 	struct holder top[HOLDERS_TOLD] = { 0 };
 	size_t others = 0, told = 0;
@@ -57,7 +61,8 @@ static void say_holders(const struct plan *p, int node, const struct dim *d, str
 			continue;
 		for (size_t i = 0; i < HOLDERS_TOLD; i++) {
 			struct holder was = top[i];
-			if (h.amount > was.amount || (h.amount == was.amount && h.job < was.job)) {
+			if (h.amount > was.amount ||
+			    (h.amount == was.amount && h.job < was.job)) {
 				top[i] = h;
 				h = was;
 			}
@@ -65,7 +70,8 @@ static void say_holders(const struct plan *p, int node, const struct dim *d, str
 		others += h.amount > 0;
 	}
 	for (; told < HOLDERS_TOLD && top[told].amount; told++) {
-		buf_printf(out, "%s job %lld (", told ? "," : ", held by", (long long)top[told].job);
+		buf_printf(out, "%s job %lld (", told ? "," : ", held by",
+			   (long long)top[told].job);
 		words_amount(d, top[told].amount, out);
 		buf_addc(out, ')');
 	}
@@ -93,7 +99,8 @@ static void say_free(const struct plan *p, int node, const struct dim *dims, siz
 }
 
 /* No node has room for one task of this role: the node that comes nearest says why. */
-static void say_one(const struct plan *p, const struct shape *s, size_t role, struct buf *out)
+static void say_one(const struct plan *p, const struct shape *s, size_t role,
+		    struct buf *out)
 {
 	struct dim dims[DIMS_MAX];
 	size_t count, n = 0;
@@ -115,8 +122,8 @@ static void say_one(const struct plan *p, const struct shape *s, size_t role, st
 	say_free(p, node, dims, count, out);
 }
 
-static void say_many(const struct plan *p, const struct shape *s, size_t role, int64_t fits,
-		     struct buf *out)
+static void say_many(const struct plan *p, const struct shape *s, size_t role,
+		     int64_t fits, struct buf *out)
 {
 	const struct shape_role *r = &s->roles[role];
 
@@ -142,21 +149,27 @@ static void say_capacity(const struct plan *p, const struct shape *s, struct buf
 			return;
 		}
 	}
-	buf_printf(out, "waits for room for all its %d tasks at once: each role would fit alone now",
-		   s->task_count);
+	buf_printf(
+		out,
+		"waits for room for all its %d tasks at once: each role would fit alone now",
+		s->task_count);
 }
 
-static void say_order(const struct plan *p, const struct entry *e, const struct entry *head,
-		      const struct reservation *r, struct buf *out)
+static void say_order(const struct plan *p, const struct entry *e,
+		      const struct entry *head, const struct reservation *r,
+		      struct buf *out)
 {
 	char text[UNITS_TEXT_MAX];
 
 	if (!backfill_quota_ok(e, head)) {
-		buf_printf(out, "would fit now, but takes of the quota that job %lld, which is ahead, needs",
-			   (long long)head->id);
+		buf_printf(
+			out,
+			"would fit now, but takes of the quota that job %lld, which is ahead, needs",
+			(long long)head->id);
 		return;
 	}
-	buf_printf(out, "would fit now, but would delay job %lld, which is ahead and starts ",
+	buf_printf(out,
+		   "would fit now, but would delay job %lld, which is ahead and starts ",
 		   (long long)head->id);
 	if (r->last)
 		buf_printf(out, "when job %lld ends", (long long)r->last);
@@ -169,8 +182,8 @@ static void say_order(const struct plan *p, const struct entry *e, const struct 
 			   units_show_duration(r->at_ms - p->now_ms, text));
 }
 
-static void say_position(const struct plan *p, const struct entry *e, const struct entry *head,
-			 struct buf *out)
+static void say_position(const struct plan *p, const struct entry *e,
+			 const struct entry *head, struct buf *out)
 {
 	size_t rank = tree_rank(&e->at);
 
@@ -179,10 +192,12 @@ static void say_position(const struct plan *p, const struct entry *e, const stru
 	if (rank == 0)
 		buf_adds(out, "; it is first in the queue");
 	else
-		buf_printf(out, "; number %zu of %zu in the queue", rank + 1, tree_count(&p->queue));
+		buf_printf(out, "; number %zu of %zu in the queue", rank + 1,
+			   tree_count(&p->queue));
 }
 
-static enum plan_reason_kind say_quota(const struct plan *p, const struct entry *e, struct buf *out)
+static enum plan_reason_kind say_quota(const struct plan *p, const struct entry *e,
+				       struct buf *out)
 {
 	enum quota_short what;
 	int kind;
@@ -199,7 +214,8 @@ static enum plan_reason_kind say_fits(const struct plan *p, const struct entry *
 				      const struct entry *head, struct buf *out)
 {
 	struct reservation r = { 0 };
-	bool behind = head && tree_cmp(&head->at, e->at.first, e->at.second) < 0, may = true;
+	bool behind = head && tree_cmp(&head->at, e->at.first, e->at.second) < 0,
+	     may = true;
 
 	if (behind) {
 		backfill_reserve(p, head, &r);
@@ -227,7 +243,8 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *wo
 		if (!fit_ever(p, e->shape)) {
 			struct err err = { 0 };
 			words_never(p, e->shape, &err);
-			buf_printf(words, "can never start as the nodes are now: %s", err.text);
+			buf_printf(words, "can never start as the nodes are now: %s",
+				   err.text);
 			kind = PLAN_REASON_NEVER;
 		} else if (!fit_shape(p, p->live, e->shape, &p->scratch->picks)) {
 			say_capacity(p, e->shape, words);

@@ -33,7 +33,8 @@ static int64_t bounded(int64_t amount)
 	return amount < 0 ? 0 : amount < most ? amount : most;
 }
 
-static void role_make(const struct plan *p, const struct plan_role *from, struct shape_role *r)
+static void role_make(const struct plan *p, const struct plan_role *from,
+		      struct shape_role *r)
 {
 	*r = (struct shape_role){ .count = from->count,
 				  .cpu_milli = bounded(from->each.cpu_milli),
@@ -57,7 +58,8 @@ static void total_add(struct shape *s, const struct shape_role *r)
 	s->total.memory_bytes += r->memory_bytes * r->count;
 	for (size_t i = 0; i < r->device_count; i++) {
 		size_t at = 0;
-		while (at < s->total.device_count && s->total.devices[at].kind != r->devices[i].kind)
+		while (at < s->total.device_count &&
+		       s->total.devices[at].kind != r->devices[i].kind)
 			at++;
 		if (at == s->total.device_count)
 			s->total.devices[s->total.device_count++] =
@@ -94,12 +96,14 @@ struct shape *shape_make(const struct plan *p, const struct plan_job *job)
 	s->role_count = job->role_count;
 	s->roles = mem_alloc(job->role_count, sizeof *s->roles);
 	s->order = mem_alloc(job->role_count, sizeof *s->order);
-	s->total.devices = mem_alloc(job->role_count * DEVICE_KINDS_MAX, sizeof *s->total.devices);
+	s->total.devices =
+		mem_alloc(job->role_count * DEVICE_KINDS_MAX, sizeof *s->total.devices);
 	for (size_t i = 0; i < job->role_count; i++) {
 		size_t at = i;
 		role_make(p, &job->roles[i], &s->roles[i]);
 		total_add(s, &s->roles[i]);
-		for (; at > 0 && demands_more(&s->roles[i], &s->roles[s->order[at - 1]]); at--)
+		for (; at > 0 && demands_more(&s->roles[i], &s->roles[s->order[at - 1]]);
+		     at--)
 			s->order[at] = s->order[at - 1];
 		s->order[at] = i;
 	}
@@ -125,8 +129,10 @@ static void key_of(const struct plan_job *job, struct buf *out)
 			   (long long)r->each.memory_bytes, r->any_ports);
 		for (int k = 0; k < r->fixed_count; k++)
 			buf_printf(out, ":%d", r->fixed_ports[k]);
-		for (size_t k = 0; k < DEVICE_KINDS_MAX && r->each.devices[k].count > 0; k++)
-			buf_printf(out, "|%s=%d", r->each.devices[k].type, r->each.devices[k].count);
+		for (size_t k = 0; k < DEVICE_KINDS_MAX && r->each.devices[k].count > 0;
+		     k++)
+			buf_printf(out, "|%s=%d", r->each.devices[k].type,
+				   r->each.devices[k].count);
 		buf_addc(out, ';');
 	}
 }
@@ -135,7 +141,8 @@ static void intern_kinds(struct plan *p, const struct plan_job *job)
 {
 	for (size_t i = 0; i < job->role_count; i++) {
 		const struct resources *each = &job->roles[i].each;
-		for (size_t k = 0; k < DEVICE_KINDS_MAX && each->devices[k].count > 0; k++)
+		for (size_t k = 0; k < DEVICE_KINDS_MAX && each->devices[k].count > 0;
+		     k++)
 			plan_kind(p, each->devices[k].type);
 	}
 }

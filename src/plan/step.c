@@ -45,8 +45,9 @@ static void start(struct pass *x, struct entry *e)
 
 	queue_leave(p, e);
 	nodes_grant(p, e, &p->scratch->picks);
-	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms ? x->now_ms + e->limit_ms
-									 : FOREVER;
+	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms
+			    ? x->now_ms + e->limit_ms
+			    : FOREVER;
 	tree_add(&p->running, &e->at, e->end_ms, e->id);
 	owner_charge(e->user, e->shape, 1);
 	owner_charge(e->group, e->shape, 1);
@@ -65,14 +66,16 @@ static bool try_first(struct pass *x, struct bucket *b)
 	if (!queue_quota_ok(p, b))
 		return false;
 	if (!fit_shape(p, p->live, e->shape, picks)) {
-		queue_move(p, e->shape, fit_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
+		queue_move(p, e->shape,
+			   fit_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
 		return false;
 	}
 	head = queue_head(p);
 	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
 		if (x->r.head != head)
 			backfill_reserve(p, head, &x->r);
-		if (!backfill_quota_ok(e, head) || !backfill_ok(p, e, x->now_ms, &x->r, picks))
+		if (!backfill_quota_ok(e, head) ||
+		    !backfill_ok(p, e, x->now_ms, &x->r, picks))
 			return false;
 	}
 	start(x, e);
@@ -105,7 +108,8 @@ static void pass_run(struct pass *x)
 			over = x->placed == x->most || x->r.head || p->fickle_shapes ||
 			       tree_count(&p->shapes[SHAPE_BACK]);
 		else
-			over = tree_count(&p->shapes[SHAPE_BACK]) && head_id(p) != p->back_head;
+			over = tree_count(&p->shapes[SHAPE_BACK]) &&
+			       head_id(p) != p->back_head;
 		if (s->state == SHAPE_OPEN) {
 			aim(x, s, tree_after(&s->ready, first, second));
 			if (!s->cursor)
@@ -120,7 +124,8 @@ static void pass_run(struct pass *x)
 /* Packing several roles is greedy: taking something away can, rarely, make a gang fit. */
 static void open_fickle(struct plan *p)
 {
-	struct tree_node *n = p->fickle_shapes ? tree_first(&p->shapes[SHAPE_BLOCKED]) : NULL;
+	struct tree_node *n =
+		p->fickle_shapes ? tree_first(&p->shapes[SHAPE_BLOCKED]) : NULL;
 
 	while (n) {
 		struct shape *s = TREE_OF(n, struct shape, at);
@@ -151,7 +156,9 @@ static void reopen(struct plan *p)
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg)
 {
-	struct pass x = { .p = p, .now_ms = now_ms, .most = most, .decide = decide, .arg = arg };
+	struct pass x = {
+		.p = p, .now_ms = now_ms, .most = most, .decide = decide, .arg = arg
+	};
 	size_t before;
 
 	p->now_ms = now_ms;
@@ -160,5 +167,6 @@ void plan_step(struct plan *p, int64_t now_ms, size_t most,
 		reopen(p);
 		pass_run(&x);
 		backfill_fini(&x.r);
-	} while ((!most || x.placed < most) && (x.placed > before || head_id(p) != p->back_head));
+	} while ((!most || x.placed < most) &&
+		 (x.placed > before || head_id(p) != p->back_head));
 }

@@ -31,5 +31,5 @@ struct tree_node *tree_next(const struct tree_node *n);
 struct tree_node *tree_after(const struct tree *t, int64_t first, int64_t second);
 int tree_cmp(const struct tree_node *a, int64_t first, int64_t second);
 
-#define TREE_OF(node, type, member)                                                        \
+#define TREE_OF(node, type, member)                                                      \
 	((type *)(void *)((node) ? (char *)(node)-offsetof(type, member) : NULL))

@@ -8,26 +8,36 @@ static int64_t popcount(uint64_t mask)
 	return __builtin_popcountll(mask);
 }
 
-size_t words_dims(const struct plan *p, int node, const struct space *s, const struct shape_role *r,
-		  struct dim out[DIMS_MAX])
+size_t words_dims(const struct plan *p, int node, const struct space *s,
+		  const struct shape_role *r, struct dim out[DIMS_MAX])
 {
 	const struct node_state *n = &p->nodes[node];
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->device_count; i++) {
 		int pool = nodes_pool(p, node, r->devices[i].kind);
-		out[count++] = (struct dim){ DIM_DEVICES, r->devices[i].kind, r->types[i],
-					     r->devices[i].count, pool < 0 ? 0 : s->devices[pool],
-					     pool < 0 ? 0 : popcount(n->pools[pool].total) };
+		out[count++] =
+			(struct dim){ DIM_DEVICES,
+				      r->devices[i].kind,
+				      r->types[i],
+				      r->devices[i].count,
+				      pool < 0 ? 0 : s->devices[pool],
+				      pool < 0 ? 0 : popcount(n->pools[pool].total) };
 	}
 	if (r->cpu_milli > 0)
-		out[count++] = (struct dim){ DIM_CPU, KIND_NONE, "cpu", r->cpu_milli,
+		out[count++] = (struct dim){ DIM_CPU,      KIND_NONE,
+					     "cpu",        r->cpu_milli,
 					     s->cpu_milli, n->node.capacity.cpu_milli };
 	if (r->memory_bytes > 0)
-		out[count++] = (struct dim){ DIM_MEMORY, KIND_NONE, "memory", r->memory_bytes,
-					     s->memory_bytes, n->node.capacity.memory_bytes };
+		out[count++] =
+			(struct dim){ DIM_MEMORY,      KIND_NONE,
+				      "memory",        r->memory_bytes,
+				      s->memory_bytes, n->node.capacity.memory_bytes };
 	if (r->any_ports > 0)
-		out[count++] = (struct dim){ DIM_PORTS, KIND_NONE, "ports", r->any_ports,
+		out[count++] = (struct dim){ DIM_PORTS,
+					     KIND_NONE,
+					     "ports",
+					     r->any_ports,
 					     s->ports - r->fixed_count,
 					     n->node.port_last - n->node.port_first + 1 };
 	return count;
@@ -70,7 +80,8 @@ void words_role(const struct shape_role *r, struct buf *out)
 		buf_printf(out, ", %d ports", r->any_ports);
 }
 
-int64_t words_fits(const struct plan *p, const struct space *spaces, const struct shape_role *r)
+int64_t words_fits(const struct plan *p, const struct space *spaces,
+		   const struct shape_role *r)
 {
 	int64_t sum = 0;
 
@@ -80,8 +91,8 @@ int64_t words_fits(const struct plan *p, const struct space *spaces, const struc
 }
 
 /* Nearer: fewer things short, then more free of the first one asked for. */
-int words_nearest(const struct plan *p, const struct space *spaces, const struct space *whole,
-		  const struct shape_role *r)
+int words_nearest(const struct plan *p, const struct space *spaces,
+		  const struct space *whole, const struct shape_role *r)
 {
 	int best = -1, best_short = 0;
 	int64_t best_free = 0;
@@ -95,7 +106,8 @@ int words_nearest(const struct plan *p, const struct space *spaces, const struct
 			continue;
 		for (size_t k = 0; k < count; k++)
 			lacks += dims[k].want > dims[k].free;
-		if (best < 0 || lacks < best_short || (lacks == best_short && free > best_free)) {
+		if (best < 0 || lacks < best_short ||
+		    (lacks == best_short && free > best_free)) {
 			best = (int)i;
 			best_short = lacks;
 			best_free = free;
@@ -104,24 +116,24 @@ int words_nearest(const struct plan *p, const struct space *spaces, const struct
 	return best;
 }
 
-static struct dim quota_dim(const struct plan *p, const struct owner *o, const struct shape *s,
-			    enum quota_short what, int kind)
+static struct dim quota_dim(const struct plan *p, const struct owner *o,
+			    const struct shape *s, enum quota_short what, int kind)
 {
-	struct dim d = { DIM_PORTS, KIND_NONE, "jobs", 1, o->jobs, o->quota.max_running_jobs };
+	struct dim d = { DIM_PORTS, KIND_NONE, "jobs",
+			 1,         o->jobs,   o->quota.max_running_jobs };
 
 	switch (what) {
 	case QUOTA_CPU:
-		return (struct dim){ DIM_CPU,          KIND_NONE,    "cpu",
-				     s->total.cpu_milli, o->cpu_milli, o->quota.limit.cpu_milli };
+		return (struct dim){ DIM_CPU,      KIND_NONE,
+				     "cpu",        s->total.cpu_milli,
+				     o->cpu_milli, o->quota.limit.cpu_milli };
 	case QUOTA_MEMORY:
-		return (struct dim){ DIM_MEMORY,
-				     KIND_NONE,
-				     "memory",
-				     s->total.memory_bytes,
-				     o->memory_bytes,
-				     o->quota.limit.memory_bytes };
+		return (struct dim){ DIM_MEMORY,      KIND_NONE,
+				     "memory",        s->total.memory_bytes,
+				     o->memory_bytes, o->quota.limit.memory_bytes };
 	case QUOTA_DEVICES:
-		d = (struct dim){ DIM_DEVICES, kind, p->kinds[kind], 0, 0, owner_limit(o, kind) };
+		d = (struct dim){ DIM_DEVICES, kind, p->kinds[kind],
+				  0,           0,    owner_limit(o, kind) };
 		if ((size_t)kind < o->device_cap)
 			d.free = o->devices[kind];
 		for (size_t i = 0; i < s->total.device_count; i++) {
@@ -142,7 +154,8 @@ void words_quota(const struct plan *p, const struct owner *o, const struct shape
 	/* Here `free` is what is held. */
 	struct dim d = quota_dim(p, o, s, what, kind);
 
-	buf_printf(out, "the quota of %s %s is ", o->is_group ? "group" : "user", o->name);
+	buf_printf(out, "the quota of %s %s is ", o->is_group ? "group" : "user",
+		   o->name);
 	words_amount(&d, d.total, out);
 	buf_adds(out, " at once; ");
 	words_number(&d, d.free, out);

@@ -16,16 +16,18 @@ struct dim {
 
 #define DIMS_MAX (DEVICE_KINDS_MAX + 3)
 
-size_t words_dims(const struct plan *p, int node, const struct space *s, const struct shape_role *r,
-		  struct dim out[DIMS_MAX]);
+size_t words_dims(const struct plan *p, int node, const struct space *s,
+		  const struct shape_role *r, struct dim out[DIMS_MAX]);
 void words_number(const struct dim *d, int64_t n, struct buf *out); /* "2", "512 MiB" */
-void words_amount(const struct dim *d, int64_t n, struct buf *out); /* "2 gpu", "512 MiB memory" */
-void words_role(const struct shape_role *r, struct buf *out);       /* "2 gpu, 4 cpu" */
+void words_amount(const struct dim *d, int64_t n,
+		  struct buf *out); /* "2 gpu", "512 MiB memory" */
+void words_role(const struct shape_role *r, struct buf *out); /* "2 gpu, 4 cpu" */
 /* The node where a task of the role lacks the fewest things; with `whole` only among those
  * whose whole is enough for one.  -1: no node is up. */
-int words_nearest(const struct plan *p, const struct space *spaces, const struct space *whole,
-		  const struct shape_role *r);
-int64_t words_fits(const struct plan *p, const struct space *spaces, const struct shape_role *r);
+int words_nearest(const struct plan *p, const struct space *spaces,
+		  const struct space *whole, const struct shape_role *r);
+int64_t words_fits(const struct plan *p, const struct space *spaces,
+		   const struct shape_role *r);
 void words_quota(const struct plan *p, const struct owner *o, const struct shape *s,
 		 enum quota_short what, int kind, struct buf *out);
 /* Why a shape does not fit on empty nodes, and the nearest that does; -1. */

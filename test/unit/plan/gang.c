@@ -83,7 +83,8 @@ static void on_decision(void *arg, const struct plan_decision *d)
 {
 	struct yard *y = arg;
 
-	y->sum[0] = y->sum[0] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
+	y->sum[0] =
+		y->sum[0] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
 	y->starts++;
 	for (int i = 0; i < JOBS; i++) {
 		struct gang *g = &y->gangs[i];
@@ -105,7 +106,8 @@ static void on_twin(void *arg, const struct plan_decision *d)
 {
 	struct yard *y = arg;
 
-	y->sum[1] = y->sum[1] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
+	y->sum[1] =
+		y->sum[1] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
 }
 
 static void submit(struct yard *y, struct gang *g)
@@ -135,10 +137,12 @@ static void rebuild(struct yard *y)
 	plan_destroy(y->twin);
 	y->twin = plan_create();
 	for (int i = 0; i < NODES; i++)
-		plan_apply(y->twin, &(struct plan_delta){ .kind = PLAN_NODE, .node = &y->nodes[i] });
+		plan_apply(y->twin, &(struct plan_delta){ .kind = PLAN_NODE,
+							  .node = &y->nodes[i] });
 	for (int i = 0; i < JOBS; i++) {
 		const struct gang *g = &y->gangs[i];
-		struct plan_delta d = { .kind = g->state == RUNNING ? PLAN_HELD : PLAN_WAIT,
+		struct plan_delta d = { .kind = g->state == RUNNING ? PLAN_HELD
+								    : PLAN_WAIT,
 					.job = &g->job,
 					.places = g->places,
 					.place_count = g->count,
@@ -181,7 +185,8 @@ int main(void)
 		y->twin = plan_create();
 		for (int i = 0; i < NODES; i++) {
 			struct node *n = &y->nodes[i];
-			*n = (struct node){ .up = true, .name = { 'a', (char)('0' + i) } };
+			*n = (struct node){ .up = true,
+					    .name = { 'a', (char)('0' + i) } };
 			n->capacity.cpu_milli = 4000 + 1000 * roll(y, 8);
 			n->capacity.memory_bytes = 100 + 10 * roll(y, 10);
 			resources_set_device(&n->capacity, "gpu", 2 * i);
@@ -193,7 +198,8 @@ int main(void)
 		plan_destroy(y->p);
 		plan_destroy(y->twin);
 	}
-	OK(!y->broken, "gangs of several roles are placed whole, within capacity, and repeatably");
+	OK(!y->broken,
+	   "gangs of several roles are placed whole, within capacity, and repeatably");
 	if (y->broken)
 		printf("# seed %" PRIu64 ": %s\n", seed - 1, y->broken);
 	OK(starts > 1000, "%" PRId64 " gangs started", starts);

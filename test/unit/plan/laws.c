@@ -43,7 +43,8 @@ static void check_head(struct run *r, struct m_job *j)
 {
 	struct m_when before, after;
 
-	if (!r->head || r->head->state != M_WAITING || j == r->head || m_ahead(j, r->head))
+	if (!r->head || r->head->state != M_WAITING || j == r->head ||
+	    m_ahead(j, r->head))
 		return;
 	j->state = M_WAITING;
 	before = m_earliest(&r->m, r->head, NULL);
@@ -168,7 +169,8 @@ static void move(struct run *r)
 static void check_waiting(struct run *r)
 {
 	struct m_job *head = m_head(&r->m);
-	struct m_when when = head ? m_earliest(&r->m, head, NULL) : (struct m_when){ 0, 0 };
+	struct m_when when =
+		head ? m_earliest(&r->m, head, NULL) : (struct m_when){ 0, 0 };
 
 	for (int i = 0; i < M_JOBS && !r->broken; i++) {
 		struct m_job *j = &r->m.jobs[i];
@@ -232,8 +234,9 @@ static void check_used(struct run *r)
 				count++;
 			}
 		}
-		if (plan_node_used(r->p, r->m.nodes[n].name, &used, &tasks) < 0 || tasks != count ||
-		    used.cpu_milli != sum.cpu_milli || used.memory_bytes != sum.memory_bytes ||
+		if (plan_node_used(r->p, r->m.nodes[n].name, &used, &tasks) < 0 ||
+		    tasks != count || used.cpu_milli != sum.cpu_milli ||
+		    used.memory_bytes != sum.memory_bytes ||
 		    resources_device(&used, "gpu") != resources_device(&sum, "gpu") ||
 		    resources_device(&used, "npu") != resources_device(&sum, "npu"))
 			breach(r, "what is used on a node does not add up");
@@ -266,7 +269,9 @@ static void step(struct run *r)
 
 static const char *history(uint64_t seed, bool light, struct run *r)
 {
-	*r = (struct run){ .p = plan_create(), .twin = plan_create(), .seed = seed, .next_id = 1 };
+	*r = (struct run){
+		.p = plan_create(), .twin = plan_create(), .seed = seed, .next_id = 1
+	};
 	r->light = light;
 	for (int i = 0; i < M_NODES; i++) {
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &r->m.nodes[i] };
@@ -304,13 +309,15 @@ int main(void)
 		backfilled += r->backfilled;
 		ordered += r->ordered;
 	}
-	OK(!broken, "%" PRIu64 " histories of %d steps keep every law", end - (one ? one : 1), STEPS);
+	OK(!broken, "%" PRIu64 " histories of %d steps keep every law",
+	   end - (one ? one : 1), STEPS);
 	if (broken)
-		printf("# seed %" PRIu64 " at job %" PRId64 ": %s; replay with YARD_TEST_SEED\n",
+		printf("# seed %" PRIu64 " at job %" PRId64
+		       ": %s; replay with YARD_TEST_SEED\n",
 		       seed - 1, r->next_id, broken);
 	OK(one || (started > 1000 && backfilled > 100 && ordered > 100),
-	   "the histories reach the corners (%" PRId64 " starts, %" PRId64 " past a head, %" PRId64
-	   " held back)",
+	   "the histories reach the corners (%" PRId64 " starts, %" PRId64
+	   " past a head, %" PRId64 " held back)",
 	   started, backfilled, ordered);
 	free(r);
 	return END();

@@ -41,7 +41,9 @@ static void submit(struct plan *p, int64_t id, int64_t cpu_milli, int64_t limit_
 static void crowd(int64_t shapes, const char *name, int64_t bound_us)
 {
 	struct plan *p = plan_create();
-	struct node n = { .name = "node-a", .up = true, .capacity = { .cpu_milli = 16000 } };
+	struct node n = { .name = "node-a",
+			  .up = true,
+			  .capacity = { .cpu_milli = 16000 } };
 	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
 	size_t started = 0;
 	int64_t at, submit_us, release_us, id = 1;
@@ -62,10 +64,10 @@ static void crowd(int64_t shapes, const char *name, int64_t bound_us)
 	release_us = now_us() - at;
 	OK(started >= STEPS, "%s: the queue moves", name);
 	OK(plan_waiting(p) + started == WAITING, "%s: nobody is lost", name);
-	OK(submit_us / WAITING < bound_us, "%s: submit and step %" PRId64 " ns each", name,
-	   submit_us * 1000 / WAITING);
-	OK(release_us / STEPS < bound_us, "%s: release and step %" PRId64 " us each", name,
-	   release_us / STEPS);
+	OK(submit_us / WAITING < bound_us, "%s: submit and step %" PRId64 " ns each",
+	   name, submit_us * 1000 / WAITING);
+	OK(release_us / STEPS < bound_us, "%s: release and step %" PRId64 " us each",
+	   name, release_us / STEPS);
 	plan_destroy(p);
 }
 

@@ -49,13 +49,14 @@ void m_make_job(struct m_job *j, int64_t id, uint64_t *seed)
 	r->any_ports = m_roll(seed, 4) ? 0 : 1 + m_roll(seed, 2);
 	if (m_roll(seed, 6) == 0)
 		r->fixed_ports[r->fixed_count++] = 98 + m_roll(seed, 8);
-	j->job = (struct plan_job){ .id = id,
-				    .priority = m_roll(seed, 4) ? 0 : m_roll(seed, 5) - 2,
-				    .user = m_users[j->user],
-				    .group = m_groups[j->group],
-				    .limit_ms = m_roll(seed, 3) ? 1 + m_roll(seed, 60) : 0,
-				    .roles = r,
-				    .role_count = 1 };
+	j->job =
+		(struct plan_job){ .id = id,
+				   .priority = m_roll(seed, 4) ? 0 : m_roll(seed, 5) - 2,
+				   .user = m_users[j->user],
+				   .group = m_groups[j->group],
+				   .limit_ms = m_roll(seed, 3) ? 1 + m_roll(seed, 60) : 0,
+				   .roles = r,
+				   .role_count = 1 };
 }
 
 struct m_job *m_find(struct mirror *m, int64_t id)
@@ -87,8 +88,8 @@ static bool is_fixed(const struct plan_role *r, int port)
 	return false;
 }
 
-static bool share_port(const struct placement *a, const struct plan_role *ra, const struct placement *b,
-		       const struct plan_role *rb)
+static bool share_port(const struct placement *a, const struct plan_role *ra,
+		       const struct placement *b, const struct plan_role *rb)
 {
 	for (int i = 0; i < a->port_count; i++) {
 		for (int k = 0; k < b->port_count; k++) {
@@ -117,7 +118,8 @@ static const char *clash(const struct placement *a, const struct plan_role *ra,
 		return NULL;
 	if (a->slot == b->slot)
 		return "a slot given twice";
-	if (mask_on(a, "gpu") & mask_on(b, "gpu") || mask_on(a, "npu") & mask_on(b, "npu"))
+	if (mask_on(a, "gpu") & mask_on(b, "gpu") ||
+	    mask_on(a, "npu") & mask_on(b, "npu"))
 		return "a device given twice";
 	return share_port(a, ra, b, rb) ? "a port given twice" : NULL;
 }
@@ -166,7 +168,8 @@ static const char *check_task(const struct mirror *m, const struct m_job *j, int
 }
 
 /* Free on a node beside all running jobs but those whose end is not after `when`. */
-static void free_on(const struct mirror *m, int at, const bool *ended, struct resources *out, int *ports)
+static void free_on(const struct mirror *m, int at, const bool *ended,
+		    struct resources *out, int *ports)
 {
 	const struct node *n = &m->nodes[at];
 
@@ -174,7 +177,8 @@ static void free_on(const struct mirror *m, int at, const bool *ended, struct re
 	*ports = n->port_last - n->port_first + 1;
 	for (int i = 0; i < M_JOBS; i++) {
 		const struct m_job *j = &m->jobs[i];
-		for (int k = 0; j->state == M_RUNNING && !ended[i] && k < j->role.count; k++) {
+		for (int k = 0; j->state == M_RUNNING && !ended[i] && k < j->role.count;
+		     k++) {
 			const struct placement *p = &j->places[k];
 			if (strcmp(p->node, n->name) != 0)
 				continue;
@@ -182,10 +186,13 @@ static void free_on(const struct mirror *m, int at, const bool *ended, struct re
 			out->memory_bytes -= j->role.each.memory_bytes;
 			for (int q = 0; q < p->port_count; q++)
 				*ports -= !is_fixed(&j->role, p->ports[q]) &&
-					  p->ports[q] >= n->port_first && p->ports[q] <= n->port_last;
+					  p->ports[q] >= n->port_first &&
+					  p->ports[q] <= n->port_last;
 			for (int t = 0; t < 2; t++) {
 				const char *type = t ? "npu" : "gpu";
-				uint64_t have = ((uint64_t)1 << resources_device(&n->capacity, type)) - 1;
+				uint64_t have = ((uint64_t)1 << resources_device(
+							 &n->capacity, type)) -
+						1;
 				int left = resources_device(out, type) -
 					   __builtin_popcountll(mask_on(p, type) & have);
 				resources_set_device(out, type, left);
@@ -213,8 +220,10 @@ static bool fits_without(const struct mirror *m, const struct m_job *j, const bo
 		free_on(m, i, ended, &have, &ports);
 		n = most(have.cpu_milli, j->role.each.cpu_milli, n);
 		n = most(have.memory_bytes, j->role.each.memory_bytes, n);
-		n = most(resources_device(&have, "gpu"), resources_device(&j->role.each, "gpu"), n);
-		n = most(resources_device(&have, "npu"), resources_device(&j->role.each, "npu"), n);
+		n = most(resources_device(&have, "gpu"),
+			 resources_device(&j->role.each, "gpu"), n);
+		n = most(resources_device(&have, "npu"),
+			 resources_device(&j->role.each, "npu"), n);
 		n = most(ports - j->role.fixed_count, j->role.any_ports, n);
 		left -= n;
 	}
@@ -250,7 +259,8 @@ bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
 	for (int i = 0; i < M_JOBS; i++) {
 		const struct m_job *o = &m->jobs[i];
 		struct resources r = o->role.each;
-		if (o == j || o->state != M_RUNNING || (group ? o->group : o->user) != who)
+		if (o == j || o->state != M_RUNNING ||
+		    (group ? o->group : o->user) != who)
 			continue;
 		resources_scale(&r, o->role.count);
 		resources_add(&sum, &r);
@@ -258,9 +268,11 @@ bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
 	}
 	if (q->max_running_jobs >= 0 && jobs > q->max_running_jobs)
 		return false;
-	if (want.cpu_milli && q->limit.cpu_milli >= 0 && sum.cpu_milli > q->limit.cpu_milli)
+	if (want.cpu_milli && q->limit.cpu_milli >= 0 &&
+	    sum.cpu_milli > q->limit.cpu_milli)
 		return false;
-	if (want.memory_bytes && q->limit.memory_bytes >= 0 && sum.memory_bytes > q->limit.memory_bytes)
+	if (want.memory_bytes && q->limit.memory_bytes >= 0 &&
+	    sum.memory_bytes > q->limit.memory_bytes)
 		return false;
 	return !resources_device(&want, "gpu") || !q->limit.devices[0].type[0] ||
 	       resources_device(&sum, "gpu") <= resources_device(&q->limit, "gpu");
@@ -279,8 +291,9 @@ struct m_job *m_head(struct mirror *m)
 
 	for (int i = 0; i < M_JOBS; i++) {
 		struct m_job *j = &m->jobs[i];
-		if (j->state != M_WAITING || (head && m_ahead(head, j)) || !m_quota_ok(m, j, false) ||
-		    !m_quota_ok(m, j, true) || !m_possible(m, j) || m_fits(m, j))
+		if (j->state != M_WAITING || (head && m_ahead(head, j)) ||
+		    !m_quota_ok(m, j, false) || !m_quota_ok(m, j, true) ||
+		    !m_possible(m, j) || m_fits(m, j))
 			continue;
 		head = j;
 	}
@@ -292,7 +305,8 @@ static int64_t end_of(const struct m_job *j)
 	return j->job.limit_ms ? j->since_ms + j->job.limit_ms : M_NEVER;
 }
 
-struct m_when m_earliest(const struct mirror *m, const struct m_job *j, const struct m_job *stays)
+struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
+			 const struct m_job *stays)
 {
 	bool ended[M_JOBS] = { false };
 	struct m_when at = { 0, 0 };
@@ -312,7 +326,8 @@ struct m_when m_earliest(const struct mirror *m, const struct m_job *j, const st
 		at = next;
 		for (int i = 0; i < M_JOBS; i++) {
 			const struct m_job *o = &m->jobs[i];
-			ended[i] |= o->state == M_RUNNING && o != stays && end_of(o) == at.ms &&
+			ended[i] |= o->state == M_RUNNING && o != stays &&
+				    end_of(o) == at.ms &&
 				    (at.ms != M_NEVER || o->job.id == at.id);
 		}
 		if (at.ms != M_NEVER)
@@ -383,7 +398,8 @@ struct plan *m_rebuild(const struct mirror *m)
 	for (int i = 0; i < M_JOBS; i++) {
 		const struct m_job *j = &m->jobs[i];
 		struct plan_job job = j->job;
-		struct plan_delta d = { .kind = j->state == M_RUNNING ? PLAN_HELD : PLAN_WAIT,
+		struct plan_delta d = { .kind = j->state == M_RUNNING ? PLAN_HELD
+								      : PLAN_WAIT,
 					.job = &job,
 					.places = j->places,
 					.place_count = (size_t)j->role.count,

@@ -11,11 +11,11 @@
 
 #include "plan/plan.h"
 
-#define M_NODES 4
-#define M_JOBS  64
-#define M_TASKS 6
+#define M_NODES  4
+#define M_JOBS   64
+#define M_TASKS  6
 #define M_OWNERS 3
-#define M_NEVER INT64_MAX
+#define M_NEVER  INT64_MAX
 
 enum m_state { M_NONE, M_WAITING, M_RUNNING };
 
@@ -49,13 +49,16 @@ bool m_ahead(const struct m_job *a, const struct m_job *b);
 bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);
 bool m_fits(const struct mirror *m, const struct m_job *j); /* beside what runs */
 bool m_possible(const struct mirror *m, const struct m_job *j);
-struct m_job *m_head(struct mirror *m); /* the first that a quota does not stop, could run, does not fit */
+struct m_job *
+m_head(struct mirror
+	       *m); /* the first that a quota does not stop, could run, does not fit */
 /* When running jobs end at their limits, those without one last in the order of ids and
  * `stays` not at all: the (time, id) at which j fits. */
 struct m_when {
 	int64_t ms, id;
 };
-struct m_when m_earliest(const struct mirror *m, const struct m_job *j, const struct m_job *stays);
+struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
+			 const struct m_job *stays);
 int m_position(const struct mirror *m, const struct m_job *j);
 /* A new plan that is told all of this as at boot. */
 struct plan *m_rebuild(const struct mirror *m);

@@ -116,7 +116,9 @@ static int twice(uint64_t seed, int *overtakes)
 		plan_destroy(b->p);
 	}
 	plan_destroy(a->p);
-	int rc = !head ? 0 : a->broken || b->broken || with < 0 || with > without ? -1 : 1;
+	int rc = !head                                                  ? 0
+		 : a->broken || b->broken || with < 0 || with > without ? -1
+									: 1;
 	free(a);
 	free(b);
 	return rc;

@@ -11,7 +11,8 @@ static bool sound(const struct tree *t, const struct tree_node *nodes, size_t *c
 	const struct tree_node *last = NULL;
 
 	for (const struct tree_node *n = tree_first(t); n; n = tree_next(n), rank++) {
-		if (tree_rank(n) != rank || (last && tree_cmp(last, n->first, n->second) >= 0))
+		if (tree_rank(n) != rank ||
+		    (last && tree_cmp(last, n->first, n->second) >= 0))
 			return false;
 		if (tree_after(t, n->first, n->second) != tree_next(n))
 			return false;
@@ -42,9 +43,11 @@ int main(void)
 		if (steps % 16 == 0)
 			ok = sound(&t, nodes, &count);
 	}
-	OK(ok, "after any additions and removals the order, ranks and successors are right");
+	OK(ok,
+	   "after any additions and removals the order, ranks and successors are right");
 	while (tree_first(&t))
 		tree_remove(&t, tree_first(&t));
-	OK(tree_count(&t) == 0 && !tree_after(&t, INT64_MIN, 0), "an emptied tree is empty");
+	OK(tree_count(&t) == 0 && !tree_after(&t, INT64_MIN, 0),
+	   "an emptied tree is empty");
 	return END();
 }

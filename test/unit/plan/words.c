@@ -34,7 +34,8 @@ static struct plan_job job(int64_t id, struct plan_role *r, int64_t limit_ms)
 
 static struct plan_role role(int count, int cores, int64_t memory, int gpus)
 {
-	struct plan_role r = { .count = count, .each = { 1000 * cores, memory, { { "", 0 } } } };
+	struct plan_role r = { .count = count,
+			       .each = { 1000 * cores, memory, { { "", 0 } } } };
 
 	resources_set_device(&r.each, "gpu", gpus);
 	return r;
@@ -49,15 +50,18 @@ static void submit(struct plan *p, int64_t id, struct plan_role r, int64_t limit
 	plan_step(p, 1000, 0, on_decision, NULL);
 }
 
-static void why(const struct plan *p, int64_t id, enum plan_reason_kind kind, const char *words)
+static void why(const struct plan *p, int64_t id, enum plan_reason_kind kind,
+		const char *words)
 {
 	AUTO_BUF struct buf b = { 0 };
 
-	IS_INT(plan_why(p, id, &b), kind, "job %d waits for the right kind of reason", (int)id);
+	IS_INT(plan_why(p, id, &b), kind, "job %d waits for the right kind of reason",
+	       (int)id);
 	IS(buf_str(&b), words, "and says so");
 }
 
-static void refused(const struct plan *p, struct plan_role r, enum err_code code, const char *words)
+static void refused(const struct plan *p, struct plan_role r, enum err_code code,
+		    const char *words)
 {
 	struct plan_job j = job(99, &r, 0);
 	struct err err = { 0 };
@@ -163,7 +167,8 @@ static void test_possible(void)
 	resources_set_device(&npu.each, "npu", 1);
 	refused(p, npu, ERR_INVALID, "no node has devices of type npu (there are: gpu)");
 	gang.role_count = 2;
-	OK(plan_possible(p, &gang, &err) < 0, "a gang whose roles fit alone but not together is refused");
+	OK(plan_possible(p, &gang, &err) < 0,
+	   "a gang whose roles fit alone but not together is refused");
 	IS(err.text,
 	   "its 3 tasks do not fit on all nodes at once, though each role alone would: ask for fewer tasks",
 	   "in words");
