@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sqlite.c - the store on SQLite: opening, commits, the log's upkeep, the end.
+ *
+ * WAL mode with synchronous=FULL: a commit is one append and one sync of the log.  The
+ * loop reads by a connection of its own; the pool writes by another, one commit at a
+ * time.  Copying the log into the database (checkpoint) goes on beside the commits on a
+ * third connection that lives only so long.  If commits come so thick that it never
+ * catches up, the log would grow for ever: past LOG_FACTOR times the usual length a
+ * commit first does it itself.
+ */
+#include <assert.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "store/sqlite_impl.h"
+
+#define READER_CACHE_KIB  512
+#define WRITER_CACHE_KIB  1024
+#define CHECKPOINT_FRAMES 1000 /* about 4 MiB */
+#define LOG_FACTOR        8
+
+struct chore *chore_create(struct sqlite_store *s, void (*run)(struct chore *t))
+{
+	struct chore *t = mem_alloc(1, sizeof *t);
+
+	t->store = s;
+	t->run = run;
+	t->next = s->chores;
+	s->chores = t;
+	pthread_mutex_init(&t->lock, NULL);
+	pthread_cond_init(&t->finished, NULL);
+	return t;
+}
+
+bool chore_done(struct chore *t)
+{
+	struct chore **at;
+
+	if (!t->store)
+		return false;
+	for (at = &t->store->chores; *at != t; at = &(*at)->next)
+		;
+	*at = t->next;
+	return true;
+}
+
+void chore_destroy(struct chore *t)
+{
+	store_batch_destroy(t->batch);
+	free(t->path);
+	free(t->target);
+	pthread_cond_destroy(&t->finished);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+static void chore_finish(struct chore *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->phase = CHORE_FINISHED;
+	pthread_cond_broadcast(&t->finished);
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* True for the one who may run it: a thread of the pool, or store_destroy(). */
+static bool chore_take(struct chore *t)
+{
+	bool mine;
+
+	pthread_mutex_lock(&t->lock);
+	mine = t->phase == CHORE_QUEUED;
+	if (mine)
+		t->phase = CHORE_TAKEN;
+	pthread_mutex_unlock(&t->lock);
+	return mine;
+}
+
+static void chore_work(void *arg)
+{
+	struct chore *t = arg;
+
+	if (!chore_take(t))
+		return;
+	t->run(t);
+	chore_finish(t);
+}
+
+void chore_start(struct chore *t, world_cb done)
+{
+	world_work(t->store->world, chore_work, done, t);
+}
+
+/* The store goes; the task's done() will find it gone and free the task. */
+static void chore_leave(struct chore *t, bool run)
+{
+	atomic_store(&t->cancelled, true);
+	if (chore_take(t)) {
+		if (run)
+			t->run(t);
+		chore_finish(t);
+	}
+	pthread_mutex_lock(&t->lock);
+	while (t->phase != CHORE_FINISHED)
+		pthread_cond_wait(&t->finished, &t->lock);
+	pthread_mutex_unlock(&t->lock);
+	t->store = NULL;
+}
+
+/* ---- the log's upkeep ---- */
+
+static int on_log(void *arg, sqlite3 *db, const char *name, int frames)
+{
+	struct sqlite_store *s = arg;
+
+	(void)db, (void)name;
+	atomic_store(&s->wal_frames, frames);
+	return SQLITE_OK;
+}
+
+static void checkpoint_run(struct chore *t)
+{
+	struct conn c;
+
+	/* A failure is no loss: all is in the log, and the next one tries again. */
+	if (conn_open(&c, t->path, READER_CACHE_KIB, &t->err) < 0)
+		return;
+	sqlite3_wal_checkpoint_v2(c.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	conn_close(&c);
+}
+
+static void checkpoint_done(void *arg)
+{
+	struct chore *t = arg;
+
+	if (chore_done(t))
+		t->store->checkpoint = NULL;
+	chore_destroy(t);
+}
+
+static void keep_log_short(struct sqlite_store *s)
+{
+	if (s->checkpoint || atomic_load(&s->wal_frames) < s->checkpoint_frames)
+		return;
+	s->checkpoint = chore_create(s, checkpoint_run);
+	s->checkpoint->path = mem_strdup(s->path);
+	chore_start(s->checkpoint, checkpoint_done);
+}
+
+/* ---- commits ---- */
+
+static void put_text(sqlite3_stmt *st, int at, const char *s)
+{
+	sqlite3_bind_text(st, at, s, -1, SQLITE_STATIC);
+}
+
+static int put_simple(struct conn *c, enum sql which, struct err *err)
+{
+	sqlite3_stmt *st = conn_use(c, which, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	rc = conn_do(c, st, err);
+	conn_unuse(c, which, st);
+	return rc;
+}
+
+static int put_key(struct conn *c, const struct record *r, struct err *err)
+{
+	sqlite3_stmt *st = conn_use(c, SQL_PUT_KEY, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	put_text(st, 1, r->by);
+	put_text(st, 2, r->key);
+	sqlite3_bind_int64(st, 3, r->job);
+	put_text(st, 4, r->digest);
+	rc = conn_do(c, st, err);
+	conn_unuse(c, SQL_PUT_KEY, st);
+	return rc;
+}
+
+/* The last word on a quota or user is this event. */
+static int put_setting(struct conn *c, const struct record *r, struct err *err)
+{
+	enum sql which = r->kind == EV_QUOTA ? SQL_PUT_QUOTA : SQL_PUT_USER;
+	sqlite3_stmt *st = conn_use(c, which, err);
+	int rc, at = 1;
+
+	if (!st)
+		return -1;
+	if (r->kind == EV_QUOTA)
+		put_text(st, at++, r->scope);
+	put_text(st, at++, r->name);
+	sqlite3_bind_int64(st, at, r->seq);
+	rc = conn_do(c, st, err);
+	conn_unuse(c, which, st);
+	return rc;
+}
+
+static int put_record(struct conn *c, const struct record *r, struct err *err)
+{
+	sqlite3_stmt *st = conn_use(c, SQL_PUT_EVENT, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, r->seq);
+	sqlite3_bind_int64(st, 2, r->time_ms);
+	sqlite3_bind_int64(st, 3, r->job);
+	put_text(st, 4, event_kind_word(r->kind));
+	sqlite3_bind_text64(st, 5, r->body, r->body_len, SQLITE_STATIC, SQLITE_UTF8);
+	rc = conn_do(c, st, err);
+	conn_unuse(c, SQL_PUT_EVENT, st);
+	if (rc == 0 && record_has_key(r))
+		return put_key(c, r, err);
+	if (rc == 0 && (r->kind == EV_QUOTA || r->kind == EV_USER))
+		return put_setting(c, r, err);
+	return rc;
+}
+
+static int put_row_by(struct conn *c, enum sql which, const struct store_row *row, struct err *err)
+{
+	sqlite3_stmt *st = conn_use(c, which, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, row->id);
+	put_text(st, 2, job_state_word(row->state));
+	if (which != SQL_ROW_LIVE)
+		put_text(st, 3, outcome_word(row->outcome));
+	put_text(st, 4, row->reason);
+	sqlite3_bind_int(st, 5, row->attempt);
+	sqlite3_bind_int(st, 6, row->exit_code);
+	sqlite3_bind_int64(st, 7, row->started_ms);
+	sqlite3_bind_int64(st, 8, row->ended_ms);
+	if (which == SQL_ROW_NEW) {
+		sqlite3_bind_int(st, 9, row->state != JOB_ENDED);
+		put_text(st, 10, row->name);
+		put_text(st, 11, row->owner);
+		put_text(st, 12, row->group);
+		sqlite3_bind_int(st, 13, row->priority);
+		sqlite3_bind_int(st, 14, row->task_count);
+		sqlite3_bind_int64(st, 15, row->submitted_ms);
+	}
+	rc = conn_do(c, st, err);
+	conn_unuse(c, which, st);
+	return rc;
+}
+
+static int put_row(struct conn *c, const struct store_row *row, struct err *err)
+{
+	enum sql known = row->state == JOB_ENDED ? SQL_ROW_ENDED : SQL_ROW_LIVE;
+
+	if (put_row_by(c, known, row, err) < 0)
+		return -1;
+	return sqlite3_changes(c->db) ? 0 : put_row_by(c, SQL_ROW_NEW, row, err);
+}
+
+static int put_batch(struct conn *c, const struct store_batch *b, struct err *err)
+{
+	for (size_t i = 0; i < b->record_count; i++) {
+		if (put_record(c, b->records[i], err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < b->row_count; i++) {
+		if (put_row(c, b->rows[i], err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void commit_run(struct chore *t)
+{
+	struct sqlite_store *s = t->store;
+	struct conn *c = &s->writer;
+
+	if (atomic_load(&s->wal_frames) > LOG_FACTOR * s->checkpoint_frames)
+		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	if (put_simple(c, SQL_BEGIN, &t->err) == 0 && put_batch(c, t->batch, &t->err) == 0 &&
+	    put_simple(c, SQL_COMMIT, &t->err) == 0)
+		return;
+	/* Some errors have rolled back already. */
+	if (!sqlite3_get_autocommit(c->db))
+		put_simple(c, SQL_ROLLBACK, NULL);
+}
+
+static void commit_done(void *arg)
+{
+	struct chore *t = arg;
+
+	if (chore_done(t)) {
+		t->store->commit = NULL;
+		keep_log_short(t->store);
+		t->done(t->arg, t->err.code == ERR_NONE ? NULL : &t->err);
+	}
+	chore_destroy(t);
+}
+
+static void sqlite_commit(struct store *store, struct store_batch *b, store_done done, void *arg)
+{
+	struct sqlite_store *s = (struct sqlite_store *)store;
+	struct chore *t = chore_create(s, commit_run);
+
+	assert(!s->commit && "one commit at a time");
+	t->batch = b;
+	t->done = done;
+	t->arg = arg;
+	s->commit = t;
+	chore_start(t, commit_done);
+}
+
+/* ---- opening and the end ---- */
+
+static void sqlite_destroy(struct store *store)
+{
+	struct sqlite_store *s = (struct sqlite_store *)store;
+
+	for (struct chore *t = s->chores, *next; t; t = next) {
+		next = t->next;
+		chore_leave(t, t == s->commit);
+	}
+	conn_close(&s->reader);
+	conn_close(&s->writer); /* the last one to close empties the log */
+	free(s->path);
+	free(s);
+}
+
+static const struct store_ops ops = {
+	.commit = sqlite_commit,
+	.boot = sqlite_boot,
+	.events = sqlite_events,
+	.list = sqlite_list,
+	.find_key = sqlite_find_key,
+	.find_name = sqlite_find_name,
+	.row = sqlite_row,
+	.backup = sqlite_backup,
+	.destroy = sqlite_destroy,
+};
+
+static int open_writer(struct sqlite_store *s, struct err *err)
+{
+	sqlite3_stmt *st = NULL;
+	bool wal;
+	int version;
+
+	/* Looked at first: nothing of a database that is refused is changed. */
+	if (conn_open(&s->writer, s->path, WRITER_CACHE_KIB, err) < 0 ||
+	    schema_check(&s->writer, &version, err) < 0)
+		return -1;
+	wal = sqlite3_prepare_v2(s->writer.db, "PRAGMA journal_mode = WAL", -1, &st, NULL) ==
+		      SQLITE_OK &&
+	      sqlite3_step(st) == SQLITE_ROW &&
+	      strcmp((const char *)sqlite3_column_text(st, 0), "wal") == 0;
+	sqlite3_finalize(st);
+	if (!wal)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "the file system of %s cannot hold a database with a write-ahead "
+			       "log (%s); put the state folder on a local disk",
+			       s->path, sqlite3_errmsg(s->writer.db));
+	sqlite3_wal_hook(s->writer.db, on_log, s);
+	if (schema_upgrade(&s->writer, err) < 0)
+		return -1;
+	return sync_folder(s->path, err);
+}
+
+struct store *store_sqlite_open(struct world *w, const char *path, struct err *err)
+{
+	struct sqlite_store *s = mem_alloc(1, sizeof *s);
+
+	s->base.ops = &ops;
+	s->world = w;
+	s->path = mem_strdup(path);
+	s->checkpoint_frames = CHECKPOINT_FRAMES;
+	if (open_writer(s, err) < 0 || conn_open(&s->reader, s->path, READER_CACHE_KIB, err) < 0) {
+		sqlite_destroy(&s->base);
+		return NULL;
+	}
+	return &s->base;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+/* sqlite_impl.h - what the files of the SQLite store share.  <sqlite3.h> is for its .c
+ * files only. */
+#pragma once
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/impl.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+enum sql {
+	SQL_BEGIN,
+	SQL_COMMIT,
+	SQL_ROLLBACK,
+	SQL_PUT_EVENT,
+	SQL_PUT_KEY,
+	SQL_PUT_QUOTA,
+	SQL_PUT_USER,
+	SQL_ROW_LIVE,
+	SQL_ROW_ENDED,
+	SQL_ROW_NEW,
+	SQL_MAX_SEQ,
+	SQL_MAX_JOB,
+	SQL_BOOT_SETTINGS,
+	SQL_BOOT_LIVE,
+	SQL_EVENTS_ALL,
+	SQL_EVENTS_JOB,
+	SQL_FIND_KEY,
+	SQL_FIND_NAME,
+	SQL_ROW,
+	SQL_LIST, /* and one for each index a list may go by */
+	SQL_LIST_LIVE,
+	SQL_LIST_ENDED,
+	SQL_LIST_OWNER,
+	SQL_LIST_OWNER_NAME,
+	SQL_LIST_NAME,
+	SQL_LIST_GROUP,
+	SQL_LIST_OUTCOME,
+	SQL_COUNT
+};
+
+/* A connection with the statements it has used so far.  One thread at a time. */
+struct conn {
+	struct sqlite3 *db;
+	const char *path; /* borrowed: for messages */
+	struct sqlite3_stmt *statements[SQL_COUNT];
+};
+
+int conn_open(struct conn *c, const char *path, int cache_kib, struct err *err);
+void conn_close(struct conn *c); /* of a zeroed one too */
+int conn_exec(struct conn *c, const char *sql, struct err *err);
+int conn_number(struct conn *c, const char *sql, int64_t *out, struct err *err);
+/* Says in words why the last call failed; rc is what it returned.  -1. */
+int conn_fail(struct conn *c, int rc, struct err *err);
+/* A statement to bind and step, given back after.  NULL: err says why. */
+struct sqlite3_stmt *conn_use(struct conn *c, enum sql which, struct err *err);
+void conn_unuse(struct conn *c, enum sql which, struct sqlite3_stmt *st);
+/* Steps a statement that gives no rows. */
+int conn_do(struct conn *c, struct sqlite3_stmt *st, struct err *err);
+
+/* A database of this program and of a version it knows; *version 0: a new, empty one. */
+int schema_check(struct conn *c, int *version, struct err *err);
+int schema_upgrade(struct conn *c, struct err *err);
+
+/* A piece of work off the loop that may outlive its store: store_destroy() waits for it
+ * (or, when no thread has taken it yet, does or drops it), and its done() then only frees it. */
+enum chore_phase { CHORE_QUEUED, CHORE_TAKEN, CHORE_FINISHED };
+
+struct sqlite_store;
+struct chore {
+	struct sqlite_store *store; /* NULL: destroyed; never while it is TAKEN */
+	struct chore *next;         /* in the store's list */
+	void (*run)(struct chore *t);
+	pthread_mutex_t lock; /* of phase */
+	pthread_cond_t finished;
+	enum chore_phase phase;
+	atomic_bool cancelled;
+	/* Its input, then its result. */
+	struct store_batch *batch; /* commit */
+	char *path;                /* of the database */
+	char *target;              /* backup */
+	store_done done;
+	void *arg;
+	struct err err; /* code ERR_NONE: it worked */
+};
+
+struct sqlite_store {
+	struct store base;
+	struct world *world;
+	char *path;
+	struct conn reader; /* the loop's */
+	struct conn writer; /* of the commit under way, one at a time */
+	struct chore *chores;              /* all that are not done yet */
+	struct chore *commit, *checkpoint; /* of them, or NULL */
+	atomic_int wal_frames; /* in the log after the last commit */
+	int checkpoint_frames; /* above it, copy them into the database beside the commits */
+};
+
+struct chore *chore_create(struct sqlite_store *s, void (*run)(struct chore *t));
+void chore_start(struct chore *t, world_cb done);
+/* At the beginning of its done(): false when the store is gone. */
+bool chore_done(struct chore *t);
+void chore_destroy(struct chore *t);
+
+int sync_folder(const char *path, struct err *err); /* the folder that path is in */
+
+void sqlite_backup(struct store *s, const char *path, store_done done, void *arg);
+
+int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
+		struct store_counters *out, struct err *err);
+int sqlite_events(struct store *s, const struct span *span,
+		  void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+int sqlite_list(struct store *s, const struct store_query *q,
+		void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err);
+int sqlite_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
+		    char digest[65], struct err *err);
+int sqlite_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
+		     struct err *err);
+int sqlite_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
+	       void *arg, struct err *err);
