@@ -274,8 +274,9 @@ static void on_frame(void *arg, const struct shim_frame *f)
 	} else if (f->type == SHIM_EXITED && shim_exit_decode(f->data, f->len, &exit, &err) == 0) {
 		convert_exit(&exit, &a->exit);
 		finish(a);
+	} else if (f->type == SHIM_REFUSED) { /* it ends then, and the folder tells the rest */
+		snprintf(a->refused, sizeof a->refused, "%.*s", (int)f->len, f->data);
 	}
-	/* Whatever else it says (REFUSED): it ends then, and the folder tells the rest. */
 }
 
 void attempt_spawn(struct attempt *a)
@@ -334,6 +335,8 @@ static void nothing_there(struct attempt *a)
 		process_enqueue(a->p, a);
 	} else if (a->bundle) {
 		finish_unstarted(a, "stopped before it was started");
+	} else if (a->refused[0]) {
+		finish_unstarted(a, a->refused);
 	} else if (a->spawned) {
 		snprintf(why, sizeof why, WIFSIGNALED(a->status) ?
 			 "the process that was to hold it was killed by signal %d" :
@@ -375,10 +378,7 @@ void attempt_look(struct attempt *a)
 		break;
 	case SHIM_VANISHED:
 		/* Nothing may run after we say that it ended, so what it left behind goes first. */
-		if (shim_sweep(&probe.mark, &err) < 0) {
-			pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
-			break;
-		}
+		shim_sweep(&probe.mark);
 		convert_lost(probe.lost, &a->exit);
 		if (a->shim_killed)
 			a->exit = (struct task_exit){ .kind = EXIT_STOPPED, .signal = SIGKILL };

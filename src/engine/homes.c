@@ -44,7 +44,7 @@ static void add(struct homes *h, const char *path)
 {
 	struct stat st;
 
-	if (!inside(path, h->home) || str_eq(path, h->home) || strstr(path, "/../") ||
+	if (!inside(path, h->home) || str_eq(path, h->home) || strstr(path, "/../") || str_ends(path, "/..") ||
 	    stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || mounted(h, path))
 		return;
 	if (inside(h->hidden, path) || inside(path, h->hidden))

@@ -53,6 +53,7 @@ struct attempt {
 	int pidfd;
 	struct world_watch *reaper;
 	int status;            /* how our child ended, by waitpid() */
+	char refused[160];     /* what it said when it would not begin */
 	enum attempt_stop stop, stop_sent;
 	int64_t kill_by_ms;    /* a shim that has not ended everything by then is killed itself */
 	bool shim_killed;      /* it was */
