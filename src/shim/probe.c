@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "shim/cgroup.h"
 #include "shim/folder.h"
 
 /* 1: held by somebody; 0: free; -1. */
@@ -122,4 +123,9 @@ int shim_connect(const char *folder, int *fd, struct err *err)
 		return err_sys(err, "connect to the task's shim");
 	*fd = TAKE_FD(s);
 	return 0;
+}
+
+void shim_sweep(const struct shim_mark *mark)
+{
+	cgroup_sweep(mark->cgroup);
 }

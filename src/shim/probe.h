@@ -25,5 +25,5 @@ struct shim_probe {
 int shim_probe(const char *folder, struct shim_probe *out, struct err *err);
 /* A connected, non-blocking, CLOEXEC stream socket to the live shim. */
 int shim_connect(const char *folder, int *fd, struct err *err);
-/* After VANISHED: kills and removes what its cgroups still hold; 0 when nothing is left. */
-int shim_sweep(const struct shim_mark *mark, struct err *err);
+/* After VANISHED: ends what its cgroups still hold and removes them. */
+void shim_sweep(const struct shim_mark *mark);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cgroup.h - one task's control group: v2, v1, or none.
+ *
+ * The groups are made below the daemon's own ("<own>/yard/<name>"), so that whatever
+ * limits the daemon limits its tasks.  Which of them exist is decided by the machine:
+ * a controller that cannot be had is left out, and `has` says so.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+enum cgroup_kind { CGROUP_NONE, CGROUP_V1, CGROUP_V2 };
+enum cgroup_ctrl { CGROUP_MEMORY, CGROUP_CPU, CGROUP_PIDS, CGROUP_CTRL_COUNT };
+
+struct cgroup {
+	enum cgroup_kind kind;
+	char name[96];
+	char path[CGROUP_CTRL_COUNT][512]; /* v2: all the same */
+	bool has[CGROUP_CTRL_COUNT];
+	bool cpuacct; /* the cpu group counts cpu time too */
+};
+
+struct cgroup_limits {
+	int64_t memory_bytes, cpu_milli, pids; /* 0: none */
+};
+
+/* Makes the groups with their limits.  A machine without is not an error. */
+int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l, struct err *err);
+int cgroup_add(const struct cgroup *g, pid_t pid, struct err *err); /* before it may run anything */
+/* v2: a descriptor for CLONE_INTO_CGROUP, saves moving; -1: none. */
+int cgroup_fd(const struct cgroup *g);
+int64_t cgroup_memory(const struct cgroup *g); /* bytes now; -1: not known */
+int64_t cgroup_memory_peak(const struct cgroup *g);
+int64_t cgroup_cpu_ms(const struct cgroup *g);
+int64_t cgroup_oom_kills(const struct cgroup *g); /* 0 also when not known */
+/* Nothing in it runs any more: waits a moment for the kernel to notice, then gives up. */
+void cgroup_remove(const struct cgroup *g);
+/* For a name left behind by a shim that was killed: ends what is in it, removes it. */
+void cgroup_sweep(const char *name);

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+/* hold.h - one running task as its shim sees it; shared by the shim's own files. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "shim/cgroup.h"
+#include "shim/log.h"
+#include "shim/message.h"
+#include "shim/watch.h"
+
+#define HOLD_CLIENTS_MAX 16
+
+struct client {
+	int fd; /* -1: free */
+	bool watching;
+	struct buf in;
+};
+
+struct hold {
+	struct shim_task task;
+	int daemon;      /* who started us; it may be gone */
+	int dir, lock;   /* the attempt's folder */
+	int userns;      /* root mode; -1 */
+	pid_t init;      /* the task's first process */
+	int pidfd, wire; /* of init */
+	int proc;        /* the task's /proc */
+	int out, err;    /* its output; -1: ended */
+	int listener;
+	struct client clients[HOLD_CLIENTS_MAX];
+	struct cgroup cgroup;
+	struct log log;
+	struct watch watch;
+	struct shim_mark mark;
+	bool started;     /* the command was exec'ed */
+	bool stop_asked;  /* TERM or KILL */
+	bool over_memory; /* killed by our own watch */
+	bool has_status;  /* init told how the command ended */
+	int status;
+	struct err failure; /* why it could not be started */
+};
+
+/* start.c: from the bundle to a running command, or h->failure. */
+int hold_start(struct hold *h);
+/* end.c: after init is gone: how it ended, on disk and to whoever listens. */
+void hold_end(struct hold *h);
+void hold_usage(struct hold *h, struct shim_usage *out);
+void hold_kill(struct hold *h); /* everything in it */
+
+/* control.c: the socket in the folder. */
+int control_listen(struct hold *h, struct err *err);
+void control_accept(struct hold *h);
+void control_read(struct hold *h, struct client *c);
+void control_tell_exit(struct hold *h, const struct buf *frame);
+void control_close(struct hold *h);
+
+/* exec.c: serves one exec in a process of its own, which never returns. */
+_Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e, struct buf *in);
+
+int64_t hold_mono_ms(void);
+int64_t hold_wall_ms(void);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "shim/folder.h"
+#include "shim/hold.h"
+#include "shim/init.h"
+#include "shim/note.h"
+#include "shim/userns.h"
+
+#define PIPE_BYTES (1 << 20)
+
+struct ends {
+	int out, err, wire; /* init's ends */
+};
+
+static int make_pipe(int *ours, int *theirs, struct err *err)
+{
+	int fd[2];
+
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return err_sys(err, "make a pipe");
+	*ours = fd[0];
+	*theirs = fd[1];
+	/* Ours alone is non-blocking; a task expects its stdout to block.  A big pipe lets it run
+	 * on while we write to disk; the default is fine where a user's pipes are used up. */
+	fcntl(fd[0], F_SETFL, O_NONBLOCK);
+	fcntl(fd[0], F_SETPIPE_SZ, PIPE_BYTES);
+	return 0;
+}
+
+static int make_ends(struct hold *h, struct ends *e, struct err *err)
+{
+	int wire[2];
+
+	if (make_pipe(&h->out, &e->out, err) < 0 || make_pipe(&h->err, &e->err, err) < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wire) < 0)
+		return err_sys(err, "make a socket pair");
+	h->wire = wire[0];
+	e->wire = wire[1];
+	return 0;
+}
+
+static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
+{
+	struct clone_args a = {
+		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
+		.pidfd = (uint64_t)(uintptr_t)&h->pidfd,
+		.exit_signal = SIGCHLD,
+	};
+	pid_t pid;
+
+	if (h->userns < 0)
+		a.flags |= CLONE_NEWUSER;
+	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
+	if (pid < 0)
+		return err_sys(err, "create the task's namespaces");
+	if (pid == 0) {
+		struct init_config c = { &h->task, h->userns, e->wire, e->out, e->err };
+
+		close(h->wire); /* else we would never see the shim go */
+		init_run(&c);
+	}
+	h->init = pid;
+	return 0;
+}
+
+/* Waits for one note of init; a failure it tells becomes ours. */
+static int expect(struct hold *h, enum note_kind kind, int *fd, struct err *err)
+{
+	struct note n;
+
+	if (note_recv(h->wire, &n, fd) != 1)
+		return err_set(err, ERR_INTERNAL, "the task's first process died before it could start");
+	if (n.kind == NOTE_FAILED)
+		return err_set(err, ERR_INVALID, "%s", n.text);
+	if (n.kind != kind)
+		return err_set(err, ERR_INTERNAL, "the task's first process said %d", n.kind);
+	return 0;
+}
+
+static int limit(struct hold *h, struct err *err)
+{
+	const struct shim_task *t = &h->task;
+	struct cgroup_limits l = { t->memory_bytes, t->cpu_milli, t->pids_max };
+	char name[96];
+
+	snprintf(name, sizeof name, "%lld.%lld.%lld-%d", (long long)t->job, (long long)t->rank,
+		 (long long)t->attempt, (int)getpid());
+	if (cgroup_create(&h->cgroup, name, &l, err) < 0)
+		return -1;
+	if (h->cgroup.kind != CGROUP_NONE)
+		snprintf(h->mark.cgroup, sizeof h->mark.cgroup, "%s", name);
+	return cgroup_add(&h->cgroup, h->init, err);
+}
+
+static int leave_mark(struct hold *h, struct err *err)
+{
+	AUTO_BUF struct buf b = { 0 };
+
+	boot_id(h->mark.boot, sizeof h->mark.boot);
+	h->mark.pid = getpid();
+	h->mark.start = process_start(getpid());
+	shim_mark_encode(&h->mark, &b);
+	return folder_write(h->dir, "mark", &b, err);
+}
+
+/* While init builds the sandbox on one core, the groups are made and the mark is written
+ * here: the two halves take about the same time. */
+static int prepare(struct hold *h, struct err *err)
+{
+	if (h->userns < 0 &&
+	    (userns_map_self(h->init, err) < 0 || note_send(h->wire, NOTE_MAPPED, 0, NULL) < 0))
+		return -1;
+	return limit(h, err) < 0 || control_listen(h, err) < 0 || leave_mark(h, err) < 0 ? -1 : 0;
+}
+
+static int run(struct hold *h, struct err *err)
+{
+	bool pids = h->cgroup.has[CGROUP_PIDS];
+
+	if (expect(h, NOTE_BUILT, &h->proc, err) < 0)
+		return -1;
+	if (note_send(h->wire, NOTE_GO, pids, NULL) < 0)
+		return err_sys(err, "start the task");
+	if (expect(h, NOTE_STARTED, NULL, err) < 0)
+		return -1;
+	h->started = true;
+	h->watch = (struct watch){ .proc = h->proc };
+	if (!h->cgroup.has[CGROUP_MEMORY])
+		h->watch.limit_bytes = h->task.memory_bytes;
+	return 0;
+}
+
+int hold_start(struct hold *h)
+{
+	struct err *err = &h->failure;
+	struct ends e = { -1, -1, -1 };
+	int done = -1;
+
+	h->userns = h->task.uid_base < 0 ? -1 : userns_range(h->task.uid_base, h->task.uid_count, err);
+	if (h->task.uid_base >= 0 && h->userns < 0)
+		return -1;
+	if (make_ends(h, &e, err) == 0 && spawn_init(h, &e, err) == 0)
+		done = 0;
+	for (int *fd = (int[]){ e.out, e.err, e.wire, -2 }; *fd != -2; fd++) {
+		if (*fd >= 0)
+			close(*fd);
+	}
+	return done < 0 || prepare(h, err) < 0 || run(h, err) < 0 ? -1 : 0;
+}
