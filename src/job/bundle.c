@@ -51,6 +51,6 @@ void bundle_file(struct bundle *b, const char *target, const void *content, size
 {
 	struct mount *m = bundle_mount(b, MOUNT_FILE, target, NULL);
 
-	m->content = mem_dup(content, len);
+	m->content = mem_strndup(content, len); /* a NUL behind it, for convenience */
 	m->content_len = len;
 }
