@@ -25,9 +25,9 @@ static const struct field_set resources_set = SET("resources", resources);
 
 static const struct field completion[] = {
 	{ "fail-after", FIELD_INT_OR, IN_ROLE(fail_after),
-	  "So many failed tasks end the job as failed.", "1", 1, SPEC_TASKS_MAX, "all", NULL },
+	  "So many failed tasks of the role end the job as failed.", "1", 1, SPEC_TASKS_MAX, "all", NULL },
 	{ "succeed-after", FIELD_INT_OR, IN_ROLE(succeed_after),
-	  "So many succeeded tasks end the job as succeeded.", "all", 1, SPEC_TASKS_MAX, "all", NULL },
+	  "So many succeeded tasks of the role end the job as succeeded, and stop the rest; `all`: the job goes on until every task of every role has ended.", "all", 1, SPEC_TASKS_MAX, "all", NULL },
 };
 static const struct field_set completion_set = SET("completion", completion);
 
