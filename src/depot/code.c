@@ -254,7 +254,7 @@ static void finish_work(void *arg)
 
 	u->failed = check_hash(u, &u->err) < 0 ||
 		    (!depot_code_has(&u->depot->base, u->hash) && store_tree(u, work, &u->err) < 0);
-	tree_remove(work, &ignored); /* there only after a failure, or when another was first */
+	tree_delete(work, &ignored); /* there only after a failure, or when another was first */
 }
 
 static void finish_answer(void *arg)

@@ -277,7 +277,7 @@ struct depot *depot_files_create(struct world *w, const char *state_dir, const c
 	}
 	/* What a crash left half unpacked; one daemon at a time holds the state folder. */
 	AUTO_FREE char *upload = str_printf("%s/upload", state);
-	if (tree_remove(upload, err) < 0 || tree_make(upload, 0700, err) < 0)
+	if (tree_delete(upload, err) < 0 || tree_make(upload, 0700, err) < 0)
 		return NULL;
 	struct depot_files *d = mem_alloc(1, sizeof *d);
 	d->base.ops = &files_ops;

@@ -234,7 +234,7 @@ static int remove_folder(void *arg, int at, const char *name, int fd, struct err
 	return 0;
 }
 
-int tree_remove(const char *path, struct err *err)
+int tree_delete(const char *path, struct err *err)
 {
 	if (access(path, F_OK) < 0 && errno == ENOENT)
 		return 0;

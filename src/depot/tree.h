@@ -23,7 +23,7 @@ int tree_sync_folder(const char *path, struct err *err); /* just its entries */
 /* Everything below gets this owner and loses setuid, setgid and sticky bits and others' write. */
 int tree_own(const char *path, uid_t uid, gid_t gid, struct err *err);
 /* What is not there is removed already. */
-int tree_remove(const char *path, struct err *err);
+int tree_delete(const char *path, struct err *err);
 /* uid may read (and enter) the folder and whatever will be made in it, beside its owner.
  * 0 also where the file system has no access lists. */
 int tree_let_read(const char *path, uid_t uid, struct err *err);

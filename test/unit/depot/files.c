@@ -282,9 +282,9 @@ static void trees(void)
 	write_file(file, "12345");
 	OK(symlink(safe, link) == 0 && tree_sync(root, &size, &err) == 0 && size.files == 2 && size.bytes == 5,
 	   "a tree is counted without following links");
-	OK(tree_remove(root, &err) == 0 && access(root, F_OK) < 0 && access(safe, F_OK) == 0,
+	OK(tree_delete(root, &err) == 0 && access(root, F_OK) < 0 && access(safe, F_OK) == 0,
 	   "and removed without following them");
-	OK(tree_remove(root, &err) == 0, "what is gone is gone");
+	OK(tree_delete(root, &err) == 0, "what is gone is gone");
 }
 
 int main(int argc, char **argv)
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 	trees();
 	depot->ops->destroy(depot);
 	world_destroy(world);
-	if (tree_remove(home, &err) < 0)
+	if (tree_delete(home, &err) < 0)
 		printf("# %s\n", err.text);
 	return END();
 }
