@@ -23,7 +23,7 @@
 #define HTTP_HEAD_MAX     (32u << 10) /* bytes of start line and headers together */
 #define HTTP_TARGET_MAX   (8u << 10)  /* bytes of path and query */
 #define HTTP_HEADERS_MAX  96
-#define HTTP_BODY_MAX     (8u << 20) /* unless http_parser_body_max() says otherwise */
+#define HTTP_BODY_MAX     (8u << 20) /* of a request, unless http_parser_body_max() says otherwise */
 #define HTTP_TRAILER_MAX  (4u << 10)
 #define HTTP_SIZE_LINE_MAX 18 /* a chunk's size: 16 hex digits and CRLF */
 

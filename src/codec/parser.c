@@ -111,7 +111,7 @@ struct http_parser *http_parser_create(enum http_kind kind)
 	struct http_parser *p = mem_alloc(1, sizeof *p);
 
 	p->kind = kind;
-	p->body_max = HTTP_BODY_MAX;
+	p->ended = true;
 	return p;
 }
 
@@ -430,7 +430,8 @@ static void begin_message(struct http_parser *p)
 	lines_clear(&p->text);
 	lines_clear(&p->line);
 	p->body_bytes = 0;
-	p->body_max = HTTP_BODY_MAX;
+	/* Who asked for an answer decides how much of it to read. */
+	p->body_max = p->kind == HTTP_REQUESTS ? (int64_t)HTTP_BODY_MAX : INT64_MAX;
 	p->ended = false;
 }
 

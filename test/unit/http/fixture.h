@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+/* fixture.h - a whole yard behind a real socket, on a loop in a thread of its own; and a
+ * client with blocking sockets.  Store, plan, depot, job and http are the shipped ones;
+ * the engine is the simulated machine, on which a task runs up to run_ms_max.
+ */
+#pragma once
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "codec/http.h"
+#include "engine/engine.h"
+#include "http/server.h"
+#include "tap.h"
+
+struct fixture {
+	char dir[64], socket[96];
+	int64_t run_ms_max;
+	int64_t head_ms, idle_ms;
+	int tcp_port;
+	pthread_t thread;
+	int ready[2], stop[2];
+	struct world *world;
+	struct engine_sim_machine *machine;
+	struct http_server *http;
+};
+
+static struct engine *fixture_engine(void *arg, const struct engine_sink *sink, struct err *err)
+{
+	struct fixture *f = arg;
+
+	(void)err;
+	return engine_sim_create(f->machine, sink);
+}
+
+static void fixture_stop_asked(void *arg)
+{
+	world_stop(arg);
+}
+
+static void fixture_must(bool ok, const struct err *err)
+{
+	if (ok)
+		return;
+	printf("Bail out! %s\n", err->text);
+	exit(1);
+}
+
+static void *fixture_run(void *arg)
+{
+	struct fixture *f = arg;
+	struct node node = { .name = "n1", .up = true, .capacity = { .cpu_milli = 64000, .memory_bytes = 1LL << 40 },
+			     .port_first = 20000, .port_last = 29999 };
+	struct engine_sim_faults faults = { .run_ms_max = f->run_ms_max };
+	struct store_disk *disk = store_disk_create();
+	struct err err = { 0 };
+
+	f->world = world_uv_create(&err);
+	f->machine = engine_sim_machine_create(f->world, &node, 1, &faults);
+	struct store *store = store_memory_open(f->world, disk);
+	struct depot *depot = depot_files_create(f->world, f->dir, "/nonexistent/yard-unpack", &err);
+	fixture_must(depot, &err);
+	struct yard *yard = yard_create(&(struct yard_config){ .world = f->world, .store = store, .depot = depot,
+							       .make_engine = fixture_engine,
+							       .make_engine_arg = f, .uid_base = -1 },
+					&err);
+	fixture_must(yard, &err);
+	f->http = http_server_create(&(struct http_config){ .world = f->world, .yard = yard, .depot = depot,
+							    .daemon_uid = getuid(), .head_ms = f->head_ms,
+							    .idle_ms = f->idle_ms });
+	fixture_must(http_server_listen_unix(f->http, f->socket, 0600, &err) == 0, &err);
+	fixture_must(http_server_listen_tcp(f->http, "127.0.0.1", 0, &f->tcp_port, &err) == 0, &err);
+	struct world_watch *watch = world_watch_create(f->world, f->stop[0], fixture_stop_asked, f->world);
+	fixture_must(write(f->ready[1], "!", 1) == 1, &err);
+	world_run(f->world);
+	world_watch_destroy(watch);
+	http_server_destroy(f->http);
+	yard_destroy(yard);
+	engine_sim_machine_destroy(f->machine);
+	depot->ops->destroy(depot);
+	store_destroy(store);
+	store_disk_destroy(disk);
+	world_destroy(f->world);
+	return NULL;
+}
+
+static void fixture_start(struct fixture *f)
+{
+	struct rlimit files;
+	char c;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &files);
+	snprintf(f->dir, sizeof f->dir, "/tmp/yard-http-XXXXXX");
+	if (!mkdtemp(f->dir) || pipe(f->ready) < 0 || pipe(f->stop) < 0)
+		exit(1);
+	snprintf(f->socket, sizeof f->socket, "%s/s", f->dir);
+	pthread_create(&f->thread, NULL, fixture_run, f);
+	if (read(f->ready[0], &c, 1) != 1)
+		exit(1);
+}
+
+static void fixture_end(struct fixture *f)
+{
+	char command[128];
+
+	if (write(f->stop[1], "!", 1) != 1)
+		exit(1);
+	pthread_join(f->thread, NULL);
+	for (int i = 0; i < 2; i++) {
+		close(f->ready[i]);
+		close(f->stop[i]);
+	}
+	snprintf(command, sizeof command, "rm -rf -- '%s'", f->dir);
+	if (system(command) != 0)
+		printf("# %s was not removed\n", f->dir);
+}
+
+static inline int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int dial(const struct fixture *f)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = 15 };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	memcpy(a.sun_path, f->socket, strlen(f->socket));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+		printf("Bail out! connect: %s\n", strerror(errno));
+		exit(1);
+	}
+	return fd;
+}
+
+struct answer {
+	int status; /* 0: the connection ended without one */
+	struct buf body;
+	bool whole, keep_alive;
+};
+
+static inline void say(int fd, const char *bytes)
+{
+	size_t len = strlen(bytes);
+
+	while (len) {
+		ssize_t n = send(fd, bytes, len, MSG_NOSIGNAL);
+		if (n <= 0)
+			return;
+		bytes += n;
+		len -= (size_t)n;
+	}
+}
+
+/* A client that keeps its connection and reads one answer after the other. */
+struct client {
+	int fd;
+	struct http_parser *parser;
+	struct buf input;
+};
+
+static struct client client_open(const struct fixture *f)
+{
+	return (struct client){ .fd = dial(f), .parser = http_parser_create(HTTP_RESPONSES) };
+}
+
+static void client_close(struct client *c)
+{
+	close(c->fd);
+	http_parser_destroy(c->parser);
+	buf_fini(&c->input);
+}
+
+/* body_min: return once that many bytes of the body are there, though it goes on. */
+static bool client_read(struct client *c, struct answer *a, size_t body_min)
+{
+	struct http_piece piece;
+	struct err err;
+	char room[65536];
+
+	for (;;) {
+		const char *data = buf_str(&c->input);
+		size_t len = c->input.len, before = len;
+		enum http_item item = http_parser_next(c->parser, &data, &len, &piece, &err);
+		if (item == HTTP_ITEM_HEAD) {
+			a->status = http_parser_head(c->parser)->status;
+			a->keep_alive = http_parser_head(c->parser)->keep_alive;
+		} else if (item == HTTP_ITEM_DATA)
+			buf_add(&a->body, piece.data, piece.len);
+		else if (item == HTTP_ITEM_FAILED)
+			return false;
+		buf_drop(&c->input, before - len);
+		if (item == HTTP_ITEM_END)
+			return a->whole = true;
+		if (body_min && a->body.len >= body_min)
+			return true;
+		if (item != HTTP_ITEM_MORE)
+			continue;
+		ssize_t n = recv(c->fd, room, sizeof room, 0);
+		if (n <= 0) {
+			a->whole = http_parser_eof(c->parser, &err) == HTTP_ITEM_END;
+			return a->whole;
+		}
+		buf_add(&c->input, room, (size_t)n);
+	}
+}
+
+static void ask_with(struct client *c, struct answer *a, const char *method, const char *target,
+		     const char *headers, const char *body)
+{
+	struct buf out = { 0 };
+
+	buf_fini(&a->body);
+	*a = (struct answer){ 0 };
+	buf_printf(&out, "%s /yard/v1%s HTTP/1.1\r\nHost: yard\r\n%s", method, target, headers ? headers : "");
+	if (body)
+		buf_printf(&out, "Content-Length: %zu\r\n", strlen(body));
+	buf_printf(&out, "\r\n%s", body ? body : "");
+	say(c->fd, buf_str(&out));
+	buf_fini(&out);
+	if (str_eq(method, "HEAD"))
+		http_parser_no_body(c->parser);
+	client_read(c, a, 0);
+}
+
+static inline void ask(struct client *c, struct answer *a, const char *method, const char *target,
+		       const char *body)
+{
+	ask_with(c, a, method, target, NULL, body);
+}
+
+static inline bool has(const struct answer *a, const char *text)
+{
+	bool there = strstr(buf_str(&a->body), text) != NULL;
+
+	if (!there)
+		printf("# %d %s\n", a->status, buf_str(&a->body));
+	return there;
+}
+
+#define JOB "name: t\nroles:\n- name: main\n  command: [\"true\"]\n"
