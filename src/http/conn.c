@@ -35,22 +35,22 @@ struct conn {
 	struct conn *prev, *next;
 };
 
-struct conn *conn_next(struct conn *c)
+struct conn *http_conn_next(struct conn *c)
 {
 	return c->next;
 }
 
-struct world_stream *conn_stream(struct conn *c)
+struct world_stream *http_conn_stream(struct conn *c)
 {
 	return c->stream;
 }
 
-void conn_timer(struct conn *c, int64_t in_ms)
+void http_conn_timer(struct conn *c, int64_t in_ms)
 {
 	world_timer_at(c->timer, world_mono_ms(c->server->config.world) + in_ms);
 }
 
-void conn_pause(struct conn *c, bool paused)
+void http_conn_pause(struct conn *c, bool paused)
 {
 	if (c->paused != paused)
 		world_stream_pause(c->stream, paused);
@@ -95,7 +95,7 @@ static void detach(struct conn *c)
 	exchange_free(ex);
 }
 
-void conn_destroy(struct conn *c)
+void http_conn_destroy(struct conn *c)
 {
 	struct http_server *s = c->server;
 
@@ -114,36 +114,36 @@ void conn_destroy(struct conn *c)
 	free(c);
 }
 
-void conn_close(struct conn *c)
+void http_conn_close(struct conn *c)
 {
 	c->state = CONN_CLOSING;
 	buf_fini(&c->input);
-	conn_pause(c, false);
+	http_conn_pause(c, false);
 	world_stream_shutdown(c->stream);
-	conn_timer(c, world_stream_pending(c->stream) ? c->server->config.idle_ms : LINGER_MS);
+	http_conn_timer(c, world_stream_pending(c->stream) ? c->server->config.idle_ms : LINGER_MS);
 }
 
-void conn_answered(struct exchange *ex)
+void http_conn_answered(struct exchange *ex)
 {
 	struct conn *c = ex->conn;
 	bool keep = ex->head->keep_alive && ex->body_over && !c->eof;
 
 	detach(c);
 	if (!keep) {
-		conn_close(c);
+		http_conn_close(c);
 		return;
 	}
 	c->state = CONN_HEAD;
 	c->head_begun = false;
 	if (c->feeding)
 		return;
-	conn_pause(c, false);
+	http_conn_pause(c, false);
 	/* Not from here: the caller may be in the middle of telling others. */
 	c->resume = c->input.len > 0;
-	conn_timer(c, c->resume ? 0 : c->server->config.idle_ms);
+	http_conn_timer(c, c->resume ? 0 : c->server->config.idle_ms);
 }
 
-void conn_upgraded(struct exchange *ex)
+void http_conn_upgraded(struct exchange *ex)
 {
 	world_timer_stop(ex->conn->timer);
 	ex->conn->state = CONN_RAW;
@@ -227,7 +227,7 @@ static void refuse_bytes(struct conn *c, int status, const struct err *err)
 	c->ex->head = &none;
 	c->ex->body_over = false;
 	if (c->ex->begun)
-		conn_close(c);
+		http_conn_close(c);
 	else
 		answer_status(c->ex, status, err, NULL);
 }
@@ -237,13 +237,13 @@ static void await_more(struct conn *c)
 	const struct http_config *config = &c->server->config;
 
 	if (c->state == CONN_BODY) {
-		conn_timer(c, config->body_ms);
+		http_conn_timer(c, config->body_ms);
 	} else if (http_parser_idle(c->parser)) {
 		c->head_begun = false;
-		conn_timer(c, config->idle_ms);
+		http_conn_timer(c, config->idle_ms);
 	} else if (!c->head_begun) {
 		c->head_begun = true; /* never extended: a head that trickles in is cut off */
-		conn_timer(c, config->head_ms);
+		http_conn_timer(c, config->head_ms);
 	}
 }
 
@@ -282,7 +282,7 @@ static void keep_rest(struct conn *c, const char *data, size_t len)
 		return;
 	buf_add(&c->input, data, len);
 	if (c->input.len >= INPUT_MAX)
-		conn_pause(c, true);
+		http_conn_pause(c, true);
 }
 
 static void on_data(void *arg, const char *data, size_t len)
@@ -323,7 +323,7 @@ static void on_timer(void *arg)
 	switch (c->state) {
 	case CONN_HEAD:
 		if (http_parser_idle(c->parser)) {
-			conn_destroy(c);
+			http_conn_destroy(c);
 			return;
 		}
 		err_set(&err, ERR_TIMEOUT, "the request's head took longer than %lld s",
@@ -340,7 +340,7 @@ static void on_timer(void *arg)
 		c->ex->ops->timer(c->ex);
 		break;
 	case CONN_CLOSING:
-		conn_destroy(c);
+		http_conn_destroy(c);
 		break;
 	}
 }
@@ -360,13 +360,13 @@ static void on_eof(void *arg)
 	if (c->state == CONN_BUSY && !c->ex->parked)
 		return;
 	if (c->state != CONN_CLOSING)
-		conn_destroy(c);
+		http_conn_destroy(c);
 }
 
 static void on_end(void *arg, const struct err *err)
 {
 	(void)err;
-	conn_destroy(arg);
+	http_conn_destroy(arg);
 }
 
 static void on_drain(void *arg)
@@ -374,12 +374,12 @@ static void on_drain(void *arg)
 	struct conn *c = arg;
 
 	if (c->state == CONN_CLOSING)
-		conn_timer(c, LINGER_MS);
+		http_conn_timer(c, LINGER_MS);
 	else if (c->ex && c->ex->ops && c->ex->ops->room)
 		c->ex->ops->room(c->ex);
 }
 
-void conn_open(struct http_server *s, struct world_stream *stream)
+void http_conn_open(struct http_server *s, struct world_stream *stream)
 {
 	static const struct world_stream_events events = {
 		.on_data = on_data, .on_eof = on_eof, .on_end = on_end, .on_drain = on_drain,
@@ -397,5 +397,5 @@ void conn_open(struct http_server *s, struct world_stream *stream)
 	s->conns = c;
 	s->conn_count++;
 	world_stream_start(stream, &events, c);
-	conn_timer(c, s->config.idle_ms);
+	http_conn_timer(c, s->config.idle_ms);
 }

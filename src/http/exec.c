@@ -30,14 +30,14 @@ static void pump_raw(struct exchange *ex, const char *data, size_t len)
 
 	world_stream_write(p->shim, data, len);
 	if (world_stream_pending(p->shim) > OUTPUT_HIGH)
-		conn_pause(ex->conn, true);
+		http_conn_pause(ex->conn, true);
 }
 
 static void shim_drain(void *arg)
 {
 	struct pump *p = arg;
 
-	conn_pause(p->ex->conn, false);
+	http_conn_pause(p->ex->conn, false);
 }
 
 /* Shim → client. */
@@ -45,7 +45,7 @@ static void shim_data(void *arg, const char *data, size_t len)
 {
 	struct pump *p = arg;
 
-	world_stream_write(conn_stream(p->ex->conn), data, len);
+	world_stream_write(http_conn_stream(p->ex->conn), data, len);
 	if (!answer_room(p->ex)) {
 		p->shim_paused = true;
 		world_stream_pause(p->shim, true);
@@ -67,7 +67,7 @@ static void shim_eof(void *arg)
 	struct pump *p = arg;
 
 	p->ex->body_over = false; /* never another request */
-	conn_answered(p->ex);
+	http_conn_answered(p->ex);
 }
 
 static void shim_end(void *arg, const struct err *err)
@@ -129,7 +129,7 @@ void handle_exec(struct exchange *ex)
 	ex->state = p;
 	ex->ops = &ops;
 	ex->begun = true;
-	world_stream_write(conn_stream(ex->conn), switched, sizeof switched - 1);
-	conn_upgraded(ex);
+	world_stream_write(http_conn_stream(ex->conn), switched, sizeof switched - 1);
+	http_conn_upgraded(ex);
 	world_stream_start(shim, &events, p);
 }

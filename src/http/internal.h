@@ -95,15 +95,15 @@ struct http_server {
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
 
-void conn_open(struct http_server *s, struct world_stream *stream);
-void conn_destroy(struct conn *c);
-struct conn *conn_next(struct conn *c);
-struct world_stream *conn_stream(struct conn *c);
-void conn_timer(struct conn *c, int64_t in_ms); /* ops->timer after that long */
-void conn_pause(struct conn *c, bool paused);
-void conn_upgraded(struct exchange *ex); /* 101 was written: bytes go to ops->raw */
-void conn_close(struct conn *c); /* once all is written; what still comes is dropped */
-void conn_answered(struct exchange *ex); /* the answer is whole: on to the next request */
+void http_conn_open(struct http_server *s, struct world_stream *stream);
+void http_conn_destroy(struct conn *c);
+struct conn *http_conn_next(struct conn *c);
+struct world_stream *http_conn_stream(struct conn *c);
+void http_conn_timer(struct conn *c, int64_t in_ms); /* ops->timer after that long */
+void http_conn_pause(struct conn *c, bool paused);
+void http_conn_upgraded(struct exchange *ex); /* 101 was written: bytes go to ops->raw */
+void http_conn_close(struct conn *c); /* once all is written; what still comes is dropped */
+void http_conn_answered(struct exchange *ex); /* the answer is whole: on to the next request */
 
 void exchange_hold(struct exchange *ex);
 void exchange_drop(struct exchange *ex);

@@ -220,7 +220,7 @@ static void pump(struct logs *l)
 		if (s) {
 			sent += send_piece(l, s);
 			if (sent > TURN_BYTES) {
-				conn_timer(ex->conn, 0);
+				http_conn_timer(ex->conn, 0);
 				return;
 			}
 			continue;
@@ -234,7 +234,7 @@ static void pump(struct logs *l)
 		}
 		if (open_attempt(l, l->attempt ? l->attempt + 1 : l->first, &err) < 0) {
 			ex->body_over = false; /* cut off: the client sees that it is not whole */
-			conn_answered(ex);
+			http_conn_answered(ex);
 			return;
 		}
 	}

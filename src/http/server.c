@@ -11,7 +11,7 @@ static void on_stream(void *arg, struct world_stream *stream)
 		world_stream_close(stream);
 		return;
 	}
-	conn_open(s, stream);
+	http_conn_open(s, stream);
 }
 
 /* Those who wait for this job.  One may be answered by what it hears, and freed; none
@@ -83,7 +83,7 @@ void http_server_destroy(struct http_server *s)
 	world_listener_close(s->tcp_listener);
 	yard_watch_remove(s->watch);
 	while (s->conns)
-		conn_destroy(s->conns);
+		http_conn_destroy(s->conns);
 	map_destroy(s->parked);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);

@@ -47,5 +47,5 @@ void handle_wait(struct exchange *ex)
 	}
 	ex->ops = &ops;
 	server_park(ex, ex->job);
-	conn_timer(ex->conn, timeout_ms < WAIT_MS_MAX ? timeout_ms : WAIT_MS_MAX);
+	http_conn_timer(ex->conn, timeout_ms < WAIT_MS_MAX ? timeout_ms : WAIT_MS_MAX);
 }
