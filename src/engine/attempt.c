@@ -12,7 +12,6 @@
 
 #include "base/mem.h"
 #include "engine/process.h"
-#include "engine/spawn.h"
 #include "shim/probe.h"
 
 #define LOOK_PAUSE_MS  5
@@ -286,8 +285,8 @@ void attempt_spawn(struct attempt *a)
 	struct convert_context c = { &p->machine, p->cache, p->state_dir, p->home };
 	AUTO_BUF struct buf encoded = { 0 };
 	struct shim_task task;
+	struct spawn_shim shim;
 	struct err err;
-	int fd;
 
 	convert_bundle(&c, a->bundle, &task);
 	shim_task_encode(&task, &encoded);
@@ -296,14 +295,15 @@ void attempt_spawn(struct attempt *a)
 		finish_unstarted(a, "its variables, files and arguments are too large together");
 		return;
 	}
-	if (spawn_shim(p->shim_path, &a->pid, &fd, &err) < 0) {
+	if (spawn_take(&p->spares, &shim, &err) < 0) {
 		finish_unstarted(a, err.text);
 		return;
 	}
+	a->pid = shim.pid;
 	a->spawned = true;
 	enter(a, ATTEMPT_STARTING);
 	bundle_destroy(TAKE(a->bundle));
-	a->link = link_open(p->world, fd, &ev, &err);
+	a->link = link_open(p->world, shim.fd, &ev, &err);
 	if (a->link)
 		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
 	else

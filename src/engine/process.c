@@ -71,9 +71,14 @@ void process_unqueue(struct process *p, struct attempt *a)
 		p->queue_last = a->queue_prev;
 }
 
+static bool may_start(const struct process *p)
+{
+	return p->queue_first && p->starting < p->starting_max;
+}
+
 void process_pump(struct process *p)
 {
-	if (p->queue_first && p->starting < p->starting_max)
+	if (may_start(p) || (!p->queue_first && !spawn_full(&p->spares)))
 		world_timer_at(p->pump, world_mono_ms(p->world));
 }
 
@@ -81,7 +86,14 @@ static void on_pump(void *arg)
 {
 	struct process *p = arg;
 
-	for (int i = 0; i < SPAWNS_A_TURN && p->queue_first && p->starting < p->starting_max; i++)
+	int before = p->spares.count;
+
+	if (!p->queue_first) {
+		spawn_refill(&p->spares);
+		if (p->spares.count == before)
+			return; /* the next task that cannot be started says why */
+	}
+	for (int i = 0; i < SPAWNS_A_TURN && may_start(p); i++)
 		attempt_spawn(p->queue_first);
 	process_pump(p);
 }
@@ -114,6 +126,7 @@ static void process_begin(struct engine *e)
 	struct process *p = cast(e);
 
 	p->sink.node(p->sink.arg, &p->machine.node);
+	process_pump(p);
 }
 
 /* The yard asks again about an attempt it already asked about. */
@@ -249,6 +262,7 @@ static void process_destroy(struct engine *e)
 	while (p->attempts)
 		attempt_destroy(p->attempts);
 	world_timer_destroy(p->pump);
+	spawn_fini(&p->spares);
 	map_destroy(p->by_ref);
 	free(p->shim_path);
 	free(p->state_dir);
@@ -288,6 +302,7 @@ struct engine *engine_process_create(struct world *w, const struct engine_proces
 	machine_discover(c, "/dev", &p->machine);
 	p->starting_max = 2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
 	p->shim_path = mem_strdup(c->shim_path);
+	p->spares.path = p->shim_path;
 	p->state_dir = mem_strdup(c->state_dir);
 	p->cache = TAKE(cache);
 	p->home = mem_strdup(getenv("HOME"));

@@ -21,6 +21,7 @@
 #include "engine/engine.h"
 #include "engine/link.h"
 #include "engine/node.h"
+#include "engine/spawn.h"
 
 enum attempt_state { ATTEMPT_LOOKING, ATTEMPT_QUEUED, ATTEMPT_STARTING, ATTEMPT_RUNNING, ATTEMPT_OVER };
 enum attempt_stop { ATTEMPT_STOP_NONE, ATTEMPT_STOP_TERM, ATTEMPT_STOP_KILL };
@@ -37,6 +38,7 @@ struct process {
 	struct attempt *queue_first, *queue_last;
 	int starting;             /* attempts in STARTING */
 	struct world_timer *pump; /* goes on with the queue in the next turn of the loop */
+	struct spawn_pool spares; /* shims that wait for their task */
 };
 
 struct attempt {
@@ -76,4 +78,5 @@ int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 
 void process_enqueue(struct process *p, struct attempt *a);
 void process_unqueue(struct process *p, struct attempt *a);
-void process_pump(struct process *p); /* an attempt left STARTING: the next one may go */
+/* Something may be done in the next turn: start who waits, make a spare shim. */
+void process_pump(struct process *p);

@@ -7,6 +7,7 @@
 #include <spawn.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -42,7 +43,7 @@ static int spawn(const char *path, int socket, pid_t *pid)
 	return rc;
 }
 
-int spawn_shim(const char *path, pid_t *pid, int *fd, struct err *err)
+static int spawn_new(const char *path, struct spawn_shim *out, struct err *err)
 {
 	int pair[2], rc;
 
@@ -53,11 +54,57 @@ int spawn_shim(const char *path, pid_t *pid, int *fd, struct err *err)
 
 	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
 		return err_sys(err, "make a socket for a task's shim");
-	rc = spawn(path, theirs, pid);
+	rc = spawn(path, theirs, &out->pid);
 	if (rc) {
 		errno = rc;
 		return err_sys(err, "run %s", path);
 	}
-	*fd = TAKE_FD(ours);
+	out->fd = TAKE_FD(ours);
 	return 0;
+}
+
+static void end(const struct spawn_shim *s)
+{
+	kill(s->pid, SIGKILL);
+	close(s->fd);
+	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+}
+
+/* One that was killed while it waited has closed its end. */
+static bool waits(const struct spawn_shim *s)
+{
+	char byte;
+
+	return recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
+}
+
+int spawn_take(struct spawn_pool *p, struct spawn_shim *out, struct err *err)
+{
+	while (p->count > 0) {
+		*out = p->spares[--p->count];
+		if (waits(out))
+			return 0;
+		end(out);
+	}
+	return spawn_new(p->path, out, err);
+}
+
+bool spawn_full(const struct spawn_pool *p)
+{
+	return p->count == SPAWN_SPARES;
+}
+
+void spawn_refill(struct spawn_pool *p)
+{
+	struct err ignored;
+
+	if (!spawn_full(p) && spawn_new(p->path, &p->spares[p->count], &ignored) == 0)
+		p->count++;
+}
+
+void spawn_fini(struct spawn_pool *p)
+{
+	while (p->count > 0)
+		end(&p->spares[--p->count]);
 }
