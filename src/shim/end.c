@@ -132,15 +132,15 @@ static void tell_daemon(const struct hold *h, const struct buf *frame)
 }
 
 /* A full disk must not lose how a task ended: the log's oldest part gives way. */
-static int write_exit(struct hold *h, const struct buf *b, struct err *err)
+static int put_exit(struct hold *h, const struct buf *b, struct err *err)
 {
-	for (int i = 0; i < 100; i++) {
-		if (folder_write(h->dir, "exit", b, err) == 0)
-			return 0;
+	int fd = -1;
+
+	for (int i = 0; i < 100 && (fd = folder_put(h->dir, "exit", b, err)) < 0; i++) {
 		if (!log_give_way(&h->log))
 			nanosleep(&(struct timespec){ 0, 100 * 1000000l }, NULL);
 	}
-	return -1;
+	return fd;
 }
 
 void hold_end(struct hold *h)
@@ -149,6 +149,7 @@ void hold_end(struct hold *h)
 	AUTO_BUF struct buf frame = { 0 };
 	struct shim_exit e = { .ended_ms = hold_wall_ms() };
 	struct err err = { 0 };
+	int fd;
 
 	if (h->started)
 		describe(h, &e);
@@ -158,11 +159,15 @@ void hold_end(struct hold *h)
 		log_note(&h->log, "out of memory: used %lld of %lld bytes", (long long)e.peak_bytes,
 			 (long long)e.limit_bytes);
 	log_fini(&h->log);
-	cgroup_remove(&h->cgroup);
 	shim_exit_encode(&e, &record);
-	write_exit(h, &record, &err);
+	fd = put_exit(h, &record, &err);
+	/* Told before it is durable and before the groups are gone, which together take some
+	 * ms: who is told keeps it himself, and who comes later finds the whole file. */
 	shim_frame_add(&frame, SHIM_EXITED, record.data, record.len);
 	tell_daemon(h, &frame);
 	control_tell_exit(h, &frame);
 	control_close(h);
+	if (fd >= 0)
+		folder_sync(h->dir, fd, &err);
+	cgroup_remove(&h->cgroup);
 }

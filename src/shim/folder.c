@@ -41,7 +41,7 @@ int folder_read(int dir, const char *name, struct buf *out, struct err *err)
 	return 1;
 }
 
-int folder_write(int dir, const char *name, const struct buf *content, struct err *err)
+int folder_put(int dir, const char *name, const struct buf *content, struct err *err)
 {
 	char tmp[32];
 	size_t done = 0;
@@ -59,9 +59,16 @@ int folder_write(int dir, const char *name, const struct buf *content, struct er
 			return err_sys(err, "write %s", tmp);
 		done += (size_t)n;
 	}
-	if (fsync(fd) < 0 || renameat(dir, tmp, dir, name) < 0 || fsync(dir) < 0)
+	if (renameat(dir, tmp, dir, name) < 0)
 		return err_sys(err, "keep %s", name);
-	return 0;
+	return TAKE_FD(fd);
+}
+
+int folder_sync(int dir, int fd, struct err *err)
+{
+	AUTO_FD int file = fd;
+
+	return fsync(file) < 0 || fsync(dir) < 0 ? err_sys(err, "make a file durable") : 0;
 }
 
 void boot_id(char *out, size_t size)

@@ -14,8 +14,8 @@
  *   lock          flock'ed by the live shim, for its whole life
  *   mark          made whole and durable before the command can run: an attempt with a mark is
  *                 never started again.  Which boot of the machine, which process.
- *   exit          made whole and durable (write, fsync, rename, fsync) when nothing of the task
- *                 runs any more, and never changed.  SHIM_EXITED comes after it.
+ *   exit          appears whole when nothing of the task runs any more, and never changes.
+ *                 SHIM_EXITED comes after it; it is durable before the shim ends.
  *   sock          the control socket while the shim lives (0600; uid checked too)
  *   log.<offset>  segments of base/logframe.h, oldest removed beyond the limit
  *

@@ -108,12 +108,14 @@ static int limit(struct hold *h, struct err *err)
 static int leave_mark(struct hold *h, struct err *err)
 {
 	AUTO_BUF struct buf b = { 0 };
+	int fd;
 
 	boot_id(h->mark.boot, sizeof h->mark.boot);
 	h->mark.pid = getpid();
 	h->mark.start = process_start(getpid());
 	shim_mark_encode(&h->mark, &b);
-	return folder_write(h->dir, "mark", &b, err);
+	fd = folder_put(h->dir, "mark", &b, err);
+	return fd < 0 ? -1 : folder_sync(h->dir, fd, err);
 }
 
 /* While init builds the sandbox on one core, the groups are made and the mark is written
