@@ -2,6 +2,8 @@
 /* The process engine's laws, with a shim that has no sandbox (this program itself, see
  * fake_shim.h) and then with the real one, where YARD_SHIM names it. */
 #include <dirent.h>
+#include <grp.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
@@ -347,6 +349,122 @@ static void odd_shims(void)
 	   t.seen[b].exit.text);
 }
 
+/* Processes anywhere on the machine with this word in their command line. */
+static int count_processes(const char *word)
+{
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d))) {
+		AUTO_BUF struct buf b = { 0 };
+		char path[300];
+
+		if (e->d_name[0] < '0' || e->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof path, "/proc/%s/cmdline", e->d_name);
+		fake_read(path, &b);
+		n += b.len && memmem(b.data, b.len, word, strlen(word)) != NULL;
+	}
+	closedir(d);
+	return n;
+}
+
+static bool gone(const char *word)
+{
+	for (int i = 0; i < 200; i++) {
+		if (count_processes(word) == 0)
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+/* Real shim only: what runs away from its parents does not run away from us. */
+static void nothing_survives(void)
+{
+	char script[256], word[2][32];
+	int a[2];
+
+	for (int i = 0; i < 2; i++) {
+		snprintf(word[i], sizeof word[i], "9%d%07d", i, (int)getpid());
+		snprintf(script, sizeof script,
+			 "trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep %s & sleep %s' &) ; sleep %s", word[i],
+			 word[i], word[i]);
+		a[i] = start_sh(script);
+		until_started(a[i]);
+	}
+	for (int i = 0; i < 200 && (count_processes(word[0]) < 3 || count_processes(word[1]) < 3); i++)
+		usleep(10000);
+	OK(count_processes(word[0]) >= 3 && count_processes(word[1]) >= 3, "two tasks with runaways run");
+	stop(a[0], true);
+	OK(until_exited(a[0]) && count_processes(word[0]) == 0, "after a kill nothing of it runs");
+	kill(shim_pid(a[1]), SIGKILL);
+	OK(until_exited(a[1]) && t.seen[a[1]].exit.kind == EXIT_LOST, "a killed shim is told as lost");
+	OK(gone(word[1]), "and nothing of it runs either");
+}
+
+struct heard {
+	struct buf in, out;
+	int ok, code;
+	bool end;
+};
+
+static void heard_data(void *arg, const char *data, size_t len)
+{
+	struct heard *h = arg;
+	struct shim_frame f;
+	int64_t n;
+
+	buf_add(&h->in, data, len);
+	while ((n = shim_frame_get(buf_str(&h->in), h->in.len, &f)) > 0) {
+		h->ok += f.type == SHIM_OK;
+		if (f.type == SHIM_STDOUT)
+			buf_add(&h->out, f.data, f.len);
+		if (f.type == SHIM_EXEC_EXIT) {
+			h->code = (uint8_t)f.data[0];
+			world_stop(t.world);
+		}
+		buf_drop(&h->in, (size_t)n);
+	}
+}
+
+static void heard_end(void *arg, const struct err *err)
+{
+	(void)err;
+	((struct heard *)arg)->end = true;
+	world_stop(t.world);
+}
+
+/* Real shim only. */
+static void exec_talks(void)
+{
+	static const char *const argv[] = { "sh", "-c", "read x; echo got $x in $(hostname); exit 9", NULL };
+	static const struct world_stream_events events = { .on_data = heard_data, .on_end = heard_end };
+	struct heard h = { .code = -1 };
+	AUTO_BUF struct buf input = { 0 };
+	int a = start_sh("exec sleep 60");
+	struct task_ref ra = ref_of(a);
+	struct world_stream *s = NULL;
+	struct err err;
+
+	until_started(a);
+	if (OK(t.engine->ops->exec(t.engine, &ra, argv, false, &s, &err) == 0, "exec in a real task")) {
+		world_stream_start(s, &events, &h);
+		shim_frame_add(&input, SHIM_STDIN, "words\n", 6);
+		world_stream_write(s, input.data, input.len);
+		run(PATIENCE_MS);
+		IS_INT(h.ok, 1, "is answered OK");
+		IS(buf_str(&h.out), "got words in test-main-0\n", "reads its input inside the task and writes");
+		IS_INT(h.code, 9, "and ends with its code");
+		world_stream_close(s);
+	}
+	buf_fini(&h.in);
+	buf_fini(&h.out);
+	stop(a, true);
+	until_exited(a);
+}
+
 static void execs(void)
 {
 	static const char *const argv[] = { "true", NULL };
@@ -389,13 +507,58 @@ static void close_test(void)
 		printf("# %s is left\n", t.state);
 }
 
-int main(int argc, char **argv)
+static void with_real_shim(const char *shim)
 {
-	const char *real = getenv("YARD_SHIM");
+	setenv("YARD_SHIM", shim, 1);
+	open_test(shim);
+	plain_life();
+	stops();
+	restart();
+	lost();
+	execs();
+	nothing_survives();
+	exec_talks();
+	many(geteuid() == 0 ? 200 : 20);
+	close_test();
+}
+
+/* The same without root's powers, in a child that hands its count of tests back. */
+static void as_somebody(const char *shim)
+{
+	int *counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
+	pid_t pid;
+
+	if (counts == MAP_FAILED)
+		exit(1);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		if (setgroups(0, NULL) < 0 || setresgid(61234, 61234, 61234) < 0 ||
+		    setresuid(61234, 61234, 61234) < 0)
+			SKIP("cannot become an ordinary user");
+		else if (access(shim, X_OK) < 0)
+			SKIP("an ordinary user cannot reach the shim here");
+		else
+			with_real_shim(shim);
+		counts[0] = tap_count;
+		counts[1] = tap_failed;
+		exit(0);
+	}
+	waitpid(pid, &status, 0);
+	if (counts[0]) {
+		tap_count = counts[0];
+		tap_failed = counts[1];
+	}
+	munmap(counts, 4096);
+	OK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "as an ordinary user it came to its end");
+}
+
+static void with_fake_shim(void)
+{
+	const struct engine_sink sink = { NULL, on_started, on_exited, on_node };
 	struct err err;
 
-	if (argc > 0 && str_eq(argv[0], "yard-shim"))
-		return fake_shim();
 	unsetenv("YARD_SHIM");
 	open_test("/proc/self/exe");
 	plain_life();
@@ -407,23 +570,26 @@ int main(int argc, char **argv)
 	many(60);
 	engine_down();
 	t.config.shim_path = "/no/such/shim";
-	const struct engine_sink sink = { NULL, on_started, on_exited, on_node };
 	OK(!engine_process_create(t.world, &t.config, &sink, &err), "no engine without a shim: %s", err.text);
 	t.config.shim_path = "/proc/self/exe";
 	engine_up();
 	close_test();
-	if (!real || access(real, X_OK) < 0) {
+}
+
+int main(int argc, char **argv)
+{
+	const char *real = getenv("YARD_SHIM");
+	AUTO_FREE char *shim = mem_strdup(real);
+
+	if (argc > 0 && str_eq(argv[0], "yard-shim"))
+		return fake_shim();
+	with_fake_shim();
+	if (!shim || access(shim, X_OK) < 0) {
 		SKIP("the rest needs the real shim: YARD_SHIM does not name one");
 		return END();
 	}
-	setenv("YARD_SHIM", real, 1);
-	open_test(real);
-	plain_life();
-	stops();
-	restart();
-	lost();
-	execs();
-	many(200);
-	close_test();
+	with_real_shim(shim);
+	if (geteuid() == 0)
+		as_somebody(shim);
 	return END();
 }
