@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/table.h"
+#include "codec/url.h"
+#include "wire/outcome.h"
+
+#define EXIT_USAGE 2
+
+const struct command *const commands[] = {
+	&cmd_run,  &cmd_submit, &cmd_ls,   &cmd_show,  &cmd_logs, &cmd_why,     &cmd_wait, &cmd_stop,
+	&cmd_exec, &cmd_nodes,  &cmd_up,   &cmd_down,  &cmd_version, &cmd_help, NULL,
+};
+
+int64_t cli_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void cli_write(int fd, const void *data, size_t len)
+{
+	const char *p = data;
+
+	while (len > 0) {
+		ssize_t n = write(fd, p, len);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			_exit(1); /* nobody reads any more, or the disk is full: nothing left to say it to */
+		p += n;
+		len -= (size_t)n;
+	}
+}
+
+void cli_print(const struct buf *text)
+{
+	cli_write(STDOUT_FILENO, buf_str(text), text->len);
+}
+
+static __attribute__((format(printf, 3, 0))) void say(const struct cli *c, enum table_colour colour,
+						      const char *fmt, va_list ap)
+{
+	AUTO_BUF struct buf out = { 0 };
+
+	if (c->colour_err)
+		buf_adds(&out, table_colour_code(colour));
+	buf_adds(&out, "yard: ");
+	buf_vprintf(&out, fmt, ap);
+	if (c->colour_err && colour != TABLE_PLAIN)
+		buf_adds(&out, TABLE_COLOUR_END);
+	buf_addc(&out, '\n');
+	cli_write(STDERR_FILENO, out.data, out.len);
+}
+
+void cli_say(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(c, TABLE_PLAIN, fmt, ap);
+	va_end(ap);
+}
+
+void cli_hint(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(c, TABLE_DIM, fmt, ap);
+	va_end(ap);
+}
+
+static __attribute__((format(printf, 2, 3))) void say_bad(const struct cli *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	say(c, TABLE_BAD, fmt, ap);
+	va_end(ap);
+}
+
+int cli_fail(const struct cli *c, const struct err *err)
+{
+	say_bad(c, "%s", err->text);
+	if (c->client && client_unreachable(c->client))
+		return EXIT_UNREACHABLE;
+	int code = wire_exit_code(err->code);
+	return code ? code : 1;
+}
+
+int cli_get(struct cli *c, struct answer *out, struct err *err, const char *fmt, ...)
+{
+	AUTO_BUF struct buf target = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&target, fmt, ap);
+	va_end(ap);
+	struct request r = { .method = "GET", .target = buf_str(&target) };
+	if (client_call(c->client, &r, out, err) < 0)
+		return -1;
+	return out->doc ? 0 : err_set(err, ERR_CORRUPT, "the server's answer is no JSON");
+}
+
+char *cli_job_target(const char *job, const char *tail)
+{
+	struct buf out = { 0 };
+
+	buf_adds(&out, "/jobs/");
+	url_encode(&out, job);
+	buf_adds(&out, tail);
+	return buf_take(&out);
+}
+
+int cli_get_job(struct cli *c, const char *job, struct wire_job *out, struct err *err)
+{
+	AUTO_ANSWER struct answer a = { 0 };
+	AUTO_FREE char *target = cli_job_target(job, "");
+
+	if (cli_get(c, &a, err, "%s", target) < 0)
+		return -1;
+	return wire_job_read(doc_root(a.doc), out, err);
+}
+
+char *cli_task_name(const struct job *j, int rank)
+{
+	const struct task *t = &j->tasks[rank];
+	const struct role *r = &j->spec->roles[t->role];
+
+	return r->count == 1 ? mem_strdup(r->name) : str_printf("%s-%d", r->name, t->index);
+}
+
+int cli_task_rank(const struct job *j, const char *text, struct err *err)
+{
+	int64_t rank;
+
+	if (str_to_i64(text, 0, (int64_t)j->task_count - 1, &rank) == 0)
+		return (int)rank;
+	for (int i = 0; i < (int)j->task_count; i++) {
+		AUTO_FREE char *name = cli_task_name(j, i);
+		AUTO_FREE char *full = str_printf("%s-%d", j->spec->roles[j->tasks[i].role].name, j->tasks[i].index);
+		if (str_eq(name, text) || str_eq(full, text))
+			return i;
+	}
+	AUTO_FREE char *last = cli_task_name(j, (int)j->task_count - 1);
+	return err_set(err, ERR_NOT_FOUND, "job %lld has no task %s; its tasks are 0 to %zu, the last is %s",
+		       (long long)j->id, text, j->task_count - 1, last);
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; commands[i]; i++)
+		if (str_eq(commands[i]->name, name))
+			return commands[i];
+	return NULL;
+}
+
+static struct opts options_of(const struct command *cmd, char *program, size_t size)
+{
+	snprintf(program, size, "yard %s", cmd->name);
+	return (struct opts){ .program = program,
+			      .operands = cmd->operands,
+			      .summary = cmd->summary,
+			      .table = cmd->table,
+			      .count = cmd->count,
+			      .stop_at_first = cmd->stop_at_first };
+}
+
+static void print_help(const struct command *cmd)
+{
+	AUTO_BUF struct buf out = { 0 };
+	char program[64];
+	struct opts o = options_of(cmd, program, sizeof program);
+
+	opts_help(&o, &out);
+	cli_print(&out);
+}
+
+static void print_overview(void)
+{
+	AUTO_BUF struct buf out = { 0 };
+
+	buf_adds(&out, "Usage: yard COMMAND [options] ...\n\n"
+		       "Runs jobs: queued, isolated, logged, kept. `yard run -- COMMAND` needs no set-up.\n\n"
+		       "Commands:\n");
+	for (size_t i = 0; commands[i]; i++)
+		buf_printf(&out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
+	buf_adds(&out, "\n`yard COMMAND --help` tells more. JOB is a job's number or its name.\n"
+		       "YARD_SERVER (unix:///path or http://host:port) names another daemon.\n");
+	cli_print(&out);
+}
+
+static int no_command(const struct cli *c, const char *name)
+{
+	const char *names[32];
+	size_t n = 0;
+
+	for (; commands[n]; n++)
+		names[n] = commands[n]->name;
+	const char *guess = str_guess(name, names, n);
+	if (guess)
+		say_bad(c, "there is no command '%s'; did you mean '%s'?", name, guess);
+	else
+		say_bad(c, "there is no command '%s'; `yard help` lists them", name);
+	return EXIT_USAGE;
+}
+
+static int run_help(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	(void)args;
+	if (operands->count == 0) {
+		print_overview();
+		return 0;
+	}
+	const struct command *cmd = find_command(operands->items[0]);
+	if (!cmd)
+		return no_command(c, operands->items[0]);
+	print_help(cmd);
+	return 0;
+}
+
+const struct command cmd_help = {
+	.name = "help", .operands = "[COMMAND]", .summary = "tell about a command",
+	.operands_max = 1, .run = run_help,
+};
+
+static void started(const struct server *s)
+{
+	struct cli c = { .client = NULL };
+
+	cli_say(&c, "started a daemon of your own (state in %s; `yard down` ends it)", s->state);
+}
+
+static int bad_operands(const struct cli *c, const struct command *cmd, size_t count)
+{
+	if (count < cmd->operands_min)
+		say_bad(c, "something is missing: yard %s %s", cmd->name, cmd->operands);
+	else
+		say_bad(c, "too much is given: yard %s %s", cmd->name, cmd->operands);
+	cli_hint(c, "`yard %s --help` tells more", cmd->name);
+	return EXIT_USAGE;
+}
+
+static int with_server(struct cli *c, const struct command *cmd, const void *args,
+		       const struct opts_list *operands)
+{
+	struct err err;
+
+	if (cmd == &cmd_help)
+		return cmd->run(c, args, operands);
+	if (server_find(&c->server, &err) < 0)
+		return cli_fail(c, &err);
+	c->client = client_create(&c->server, cmd->starts, started);
+	int code = cmd->run(c, args, operands);
+	client_destroy(TAKE(c->client));
+	server_fini(&c->server);
+	return code;
+}
+
+static int run_command(struct cli *c, const struct command *cmd, int argc, char **argv)
+{
+	AUTO_FREE char *args = mem_alloc(1, cmd->args_size + 1);
+	AUTO_OPTS_LIST struct opts_list operands = { 0 };
+	char program[64];
+	struct opts o = options_of(cmd, program, sizeof program);
+	struct err err;
+	int code = EXIT_USAGE;
+
+	enum opts_result got = opts_parse(&o, argc, argv, args, &operands, &err);
+	if (got == OPTS_HELP) {
+		print_help(cmd);
+		code = 0;
+	} else if (got == OPTS_BAD) {
+		say_bad(c, "%s", err.text);
+	} else if (operands.count < cmd->operands_min || operands.count > cmd->operands_max) {
+		code = bad_operands(c, cmd, operands.count);
+	} else {
+		code = with_server(c, cmd, args, &operands);
+	}
+	for (size_t i = 0; i < cmd->count; i++)
+		if (cmd->table[i].kind == OPT_LIST)
+			opts_list_fini((struct opts_list *)(void *)(args + cmd->table[i].offset));
+	return code;
+}
+
+int cli_main(int argc, char **argv)
+{
+	bool colours = !getenv("NO_COLOR") && !str_eq(getenv("TERM"), "dumb");
+	struct cli c = { .colour_out = colours && isatty(STDOUT_FILENO),
+			 .colour_err = colours && isatty(STDERR_FILENO) };
+
+	if (argc < 2 || str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
+		print_overview();
+		return argc < 2 ? EXIT_USAGE : 0;
+	}
+	const char *name = str_eq(argv[1], "--version") ? "version" : argv[1];
+	const struct command *cmd = find_command(name);
+	if (!cmd)
+		return no_command(&c, name);
+	return run_command(&c, cmd, argc - 2, argv + 2);
+}

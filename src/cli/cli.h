@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/* cli.h - the command `yard`: a table of commands, each with its options and its function.
+ *
+ * Data goes to stdout, everything said about it to stderr.  A command gives the exit code
+ * of the process: 0, a job's own, or that of the error's class (wire/outcome.h).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/opts.h"
+#include "cli/client.h"
+#include "cli/server.h"
+#include "wire/api.h"
+
+struct cli {
+	struct server server;
+	struct client *client; /* opened by cli_connect() */
+	bool colour_out, colour_err;
+};
+
+struct command {
+	const char *name;
+	const char *operands, *summary; /* as in base/opts.h */
+	const struct opt *table;
+	size_t count, args_size; /* of the struct the options fill, zeroed before */
+	bool stop_at_first;
+	bool starts; /* may start the private daemon */
+	size_t operands_min, operands_max;
+	int (*run)(struct cli *c, const void *args, const struct opts_list *operands);
+};
+
+extern const struct command *const commands[]; /* ends with NULL */
+
+int cli_main(int argc, char **argv);
+
+/* Says what went wrong, on stderr; gives the exit code. */
+int cli_fail(const struct cli *c, const struct err *err);
+/* "yard: ..." on stderr. */
+void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_hint(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* All of it to a descriptor; a reader that has gone ends the process as usual. */
+void cli_write(int fd, const void *data, size_t len);
+void cli_print(const struct buf *text); /* stdout */
+
+/* A GET of a target made like printf; the answer's JSON must be there. */
+int cli_get(struct cli *c, struct answer *out, struct err *err, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* "/jobs/<what, percent-encoded><tail>"; the caller frees. */
+char *cli_job_target(const char *job, const char *tail);
+int cli_get_job(struct cli *c, const char *job, struct wire_job *out, struct err *err);
+/* "main-0" of a rank; just the role's name when it has one task.  The caller frees. */
+char *cli_task_name(const struct job *j, int rank);
+/* A rank by number or as "role-index" or "role"; -1 with err. */
+int cli_task_rank(const struct job *j, const char *text, struct err *err);
+int64_t cli_now_ms(void);
+
+extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show, cmd_logs, cmd_stop,
+	cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help;

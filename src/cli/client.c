@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "wire/api.h"
+
+#define READ_BYTES  (256 << 10)
+#define ANSWER_MAX  (64 << 20)
+#define TRIES       12
+#define PAUSE_MS    20 /* doubled each time, up to a second: about six seconds in all */
+#define PAUSE_MAX_MS 1000
+
+struct client {
+	const struct server *server;
+	bool may_start, unreachable;
+	void (*started)(const struct server *s);
+	int fd;
+	struct http_parser *parser;
+	char *in;
+	size_t at, len; /* what was read and not yet taken */
+	bool eof, send_failed;
+};
+
+struct client *client_create(const struct server *s, bool may_start, void (*started)(const struct server *s))
+{
+	struct client *c = mem_alloc(1, sizeof *c);
+
+	c->server = s;
+	c->may_start = may_start && s->state;
+	c->started = started;
+	c->fd = -1;
+	c->in = mem_alloc(1, READ_BYTES);
+	return c;
+}
+
+void client_drop(struct client *c)
+{
+	if (c->fd >= 0)
+		close(c->fd);
+	c->fd = -1;
+	http_parser_destroy(TAKE(c->parser));
+	c->at = c->len = 0;
+	c->eof = c->send_failed = false;
+}
+
+void client_destroy(struct client *c)
+{
+	if (!c)
+		return;
+	client_drop(c);
+	free(c->in);
+	free(c);
+}
+
+bool client_unreachable(const struct client *c)
+{
+	return c->unreachable;
+}
+
+int client_fd(const struct client *c)
+{
+	return c->fd;
+}
+
+static int say_unreachable(struct client *c, struct err *err)
+{
+	const struct server *s = c->server;
+
+	c->unreachable = true;
+	if (s->state)
+		return err_wrap(err, "no daemon answers (`yard up` starts one)");
+	return err_wrap(err, "the server that %s names does not answer", "YARD_SERVER");
+}
+
+static int open_connection(struct client *c, struct err *err)
+{
+	if (c->fd >= 0)
+		return 0;
+	c->fd = server_connect(c->server, err);
+	if (c->fd < 0 && c->may_start) {
+		if (server_start(c->server, err) < 0) {
+			c->unreachable = true;
+			return -1;
+		}
+		if (c->started)
+			c->started(c->server);
+		c->started = NULL;
+		c->fd = server_connect(c->server, err);
+	}
+	if (c->fd < 0)
+		return say_unreachable(c, err);
+	c->unreachable = false;
+	c->parser = http_parser_create(HTTP_RESPONSES);
+	return 0;
+}
+
+int client_write(struct client *c, const void *data, size_t len, struct err *err)
+{
+	const char *p = data;
+
+	while (len > 0) {
+		ssize_t n = send(c->fd, p, len, MSG_NOSIGNAL);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			c->send_failed = true;
+			return err_sys(err, "send to the daemon");
+		}
+		p += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int client_send(struct client *c, const void *data, size_t len, struct err *err)
+{
+	char head[24];
+	int n = snprintf(head, sizeof head, "%zx\r\n", len);
+
+	if (len == 0)
+		return 0;
+	if (client_write(c, head, (size_t)n, err) < 0 || client_write(c, data, len, err) < 0)
+		return -1;
+	return client_write(c, "\r\n", 2, err);
+}
+
+static int send_request(struct client *c, const struct request *r, struct err *err)
+{
+	AUTO_BUF struct buf out = { 0 };
+	AUTO_FREE char *target = str_printf("%s%s", WIRE_PREFIX, r->target);
+
+	http_write_request(&out, r->method, target, c->server->host ? c->server->host : "yard");
+	if (r->key)
+		http_write_header(&out, "Idempotency-Key", r->key);
+	if (r->upgrade) {
+		http_write_header(&out, "Connection", "Upgrade");
+		http_write_header(&out, "Upgrade", r->upgrade);
+	}
+	if (r->write_body)
+		http_write_header(&out, "Transfer-Encoding", "chunked");
+	else if (r->body || str_eq(r->method, "POST") || str_eq(r->method, "PUT"))
+		http_write_length(&out, r->body_len);
+	http_write_head_end(&out);
+	if (r->body)
+		buf_add(&out, r->body, r->body_len);
+	if (str_eq(r->method, "HEAD"))
+		http_parser_no_body(c->parser);
+	if (client_write(c, out.data, out.len, err) < 0)
+		return -1;
+	if (!r->write_body)
+		return 0;
+	return r->write_body(r->arg, c, err) < 0 ? -1 : client_write(c, "0\r\n\r\n", 5, err);
+}
+
+int client_fill(struct client *c, struct err *err)
+{
+	if (c->at < c->len)
+		memmove(c->in, c->in + c->at, c->len - c->at);
+	c->len -= c->at;
+	c->at = 0;
+	for (;;) {
+		ssize_t n = recv(c->fd, c->in + c->len, READ_BYTES - c->len, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(err, "read from the daemon");
+		if (n == 0)
+			c->eof = true;
+		c->len += (size_t)n;
+		return 0;
+	}
+}
+
+enum http_item client_next(struct client *c, struct http_piece *piece, struct err *err)
+{
+	if (c->at == c->len && c->eof) {
+		enum http_item item = http_parser_eof(c->parser, err);
+		if (item == HTTP_ITEM_MORE) {
+			err_set(err, ERR_IO, "the daemon closed the connection");
+			return HTTP_ITEM_FAILED;
+		}
+		return item;
+	}
+	const char *data = c->in + c->at;
+	size_t len = c->len - c->at;
+	enum http_item item = http_parser_next(c->parser, &data, &len, piece, err);
+	c->at = c->len - len;
+	return item;
+}
+
+struct http_piece client_rest(struct client *c)
+{
+	struct http_piece rest = { c->in + c->at, c->len - c->at };
+
+	c->at = c->len = 0;
+	return rest;
+}
+
+/* The next item, whatever it takes. */
+static enum http_item next_blocking(struct client *c, struct http_piece *piece, struct err *err)
+{
+	for (;;) {
+		enum http_item item = client_next(c, piece, err);
+		if (item != HTTP_ITEM_MORE)
+			return item;
+		if (client_fill(c, err) < 0)
+			return HTTP_ITEM_FAILED;
+	}
+}
+
+static int read_body(struct client *c, struct buf *out, struct err *err)
+{
+	struct http_piece piece;
+
+	http_parser_body_max(c->parser, ANSWER_MAX);
+	for (;;) {
+		switch (next_blocking(c, &piece, err)) {
+		case HTTP_ITEM_DATA:
+			buf_add(out, piece.data, piece.len);
+			break;
+		case HTTP_ITEM_END:
+			if (!http_parser_head(c->parser)->keep_alive)
+				client_drop(c);
+			return 0;
+		default:
+			client_drop(c);
+			return -1;
+		}
+	}
+}
+
+/* Sends and reads the head; *broke: nothing of an answer came. */
+static int exchange(struct client *c, const struct request *r, int *status, bool *broke, struct err *err)
+{
+	struct http_piece piece;
+	struct err later;
+
+	*broke = false;
+	if (open_connection(c, err) < 0) {
+		*broke = true;
+		return -1;
+	}
+	/* A server that refuses a body early answers and closes: its words are worth more
+	 * than our broken pipe. */
+	int sent = send_request(c, r, err);
+	if (sent < 0 && !c->send_failed) { /* what was to be sent could not be made */
+		client_drop(c);
+		return -1;
+	}
+	do {
+		if (next_blocking(c, &piece, sent < 0 ? &later : err) != HTTP_ITEM_HEAD) {
+			*broke = true;
+			client_drop(c);
+			return -1;
+		}
+		*status = http_parser_head(c->parser)->status;
+	} while (*status >= 100 && *status < 200 && *status != 101);
+	return 0;
+}
+
+static bool repeatable(const struct request *r)
+{
+	return !str_eq(r->method, "POST") || r->key;
+}
+
+static int exchange_patiently(struct client *c, const struct request *r, int *status, struct err *err)
+{
+	int pause = PAUSE_MS;
+	bool broke, fresh = c->fd < 0;
+
+	for (int i = 0;; i++) {
+		if (exchange(c, r, status, &broke, err) == 0)
+			return 0;
+		/* One we kept open may have been closed meanwhile: that was no answer to this. */
+		bool again = repeatable(r) || (!fresh && i == 0 && !r->upgrade);
+		if (!broke || !again || i == TRIES || (c->unreachable && i > 1))
+			return -1;
+		usleep((useconds_t)pause * 1000);
+		pause = pause * 2 < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;
+	}
+}
+
+void answer_fini(struct answer *a)
+{
+	buf_fini(&a->body);
+	doc_destroy(TAKE(a->doc));
+	problems_fini(&a->problems);
+}
+
+static int refused(const struct answer *a, struct problems *problems, struct err *err)
+{
+	wire_error_read(buf_str(&a->body), a->body.len, a->status, err, problems);
+	return -1;
+}
+
+int client_call(struct client *c, const struct request *r, struct answer *out, struct err *err)
+{
+	*out = (struct answer){ .status = 0 };
+	for (int i = 0;; i++) {
+		if (exchange_patiently(c, r, &out->status, err) < 0)
+			return -1;
+		buf_clear(&out->body);
+		if (read_body(c, &out->body, err) < 0) {
+			if (repeatable(r) && i < TRIES)
+				continue;
+			return -1;
+		}
+		if (out->status != 503 || !repeatable(r) || i == TRIES)
+			break;
+		usleep(PAUSE_MAX_MS * 100); /* busy: it says so itself */
+	}
+	if (out->status < 200 || out->status > 299)
+		return refused(out, &out->problems, err);
+	if (out->body.len && (out->body.data[0] == '{' || out->body.data[0] == '[')) {
+		out->doc = doc_parse_json(out->body.data, out->body.len, err);
+		if (!out->doc)
+			return err_wrap(err, "the server's answer");
+	}
+	return 0;
+}
+
+int client_begin(struct client *c, const struct request *r, struct err *err)
+{
+	AUTO_ANSWER struct answer a = { .status = 0 };
+
+	if (exchange_patiently(c, r, &a.status, err) < 0)
+		return -1;
+	if (a.status == 101 || (a.status >= 200 && a.status <= 299)) {
+		http_parser_body_max(c->parser, INT64_MAX);
+		return 0;
+	}
+	if (read_body(c, &a.body, err) < 0)
+		return -1;
+	return refused(&a, &a.problems, err);
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/follow.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/logframe.h"
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/table.h"
+#include "codec/url.h"
+
+#define HEAD_BYTES (WIRE_LOG_HEAD_BYTES + LOGFRAME_BYTES)
+#define LINE_MAX_BYTES (64 << 10) /* a longer line is printed in parts */
+#define TARGET_MAX (7 << 10) /* servers refuse longer ones */
+#define BREAKS_MAX 100 /* in a row, without a byte between them */
+
+enum { OUT, ERR, OUTPUTS };
+
+/* Where one task's log is. */
+struct place {
+	uint32_t attempt;
+	uint64_t offset; /* behind the last record printed whole */
+	size_t partial;  /* bytes printed of the record after it */
+	struct buf line[OUTPUTS];
+	char *prefix;
+};
+
+struct follower {
+	struct cli *cli;
+	const struct follow *f;
+	struct place *places;
+	size_t count;
+	bool lines; /* cut into lines, with something in front */
+	uint8_t head[HEAD_BYTES];
+	size_t head_len;
+	struct wire_log_head where;
+	struct logframe frame;
+	size_t done; /* bytes of the frame's data seen */
+	bool in_frame;
+	struct buf out[OUTPUTS]; /* gathered until the piece is over */
+};
+
+static enum table_colour colour_of(size_t rank)
+{
+	static const enum table_colour wheel[] = { TABLE_BUSY, TABLE_GOOD, TABLE_BAD, TABLE_PLAIN };
+
+	return wheel[rank % COUNT_OF(wheel)];
+}
+
+static void make_places(struct follower *w)
+{
+	const struct job *j = w->f->names;
+	bool names = j->task_count > 1 && w->f->rank < 0;
+
+	w->count = j->task_count;
+	w->places = mem_alloc(w->count + 1, sizeof *w->places);
+	w->lines = names || w->f->timestamps;
+	for (size_t i = 0; i < w->count && names; i++) {
+		AUTO_FREE char *name = cli_task_name(j, (int)i);
+		struct buf p = { 0 };
+		bool colour = w->cli->colour_out && w->cli->colour_err;
+		buf_printf(&p, "%s[%s]%s ", colour ? table_colour_code(colour_of(i)) : "", name,
+			   colour ? TABLE_COLOUR_END : "");
+		w->places[i].prefix = buf_take(&p);
+	}
+}
+
+static void flush_out(struct follower *w)
+{
+	for (int i = 0; i < OUTPUTS; i++) {
+		if (w->out[i].len)
+			cli_write(i == OUT ? STDOUT_FILENO : STDERR_FILENO, w->out[i].data, w->out[i].len);
+		buf_clear(&w->out[i]);
+	}
+}
+
+static void put_line(struct follower *w, struct place *p, int where, const char *end)
+{
+	struct buf *out = &w->out[where];
+	char time[UNITS_TEXT_MAX];
+
+	if (w->f->timestamps)
+		buf_printf(out, "%s ", units_show_time(w->frame.time_us / 1000, time));
+	if (p->prefix)
+		buf_adds(out, p->prefix);
+	buf_add(out, buf_str(&p->line[where]), p->line[where].len);
+	buf_adds(out, end);
+	buf_clear(&p->line[where]);
+}
+
+static void put_lines(struct follower *w, struct place *p, int where, const char *data, size_t len)
+{
+	while (len > 0) {
+		const char *stop = memchr(data, '\n', len);
+		size_t n = stop ? (size_t)(stop - data) + 1 : len;
+		buf_add(&p->line[where], data, stop ? n - 1 : n);
+		if (stop)
+			put_line(w, p, where, "\n");
+		else if (p->line[where].len > LINE_MAX_BYTES)
+			put_line(w, p, where, "\n");
+		data += n;
+		len -= n;
+	}
+}
+
+/* Notes may be the server's own: they are not in the log and do not come again. */
+static bool is_record(const struct follower *w)
+{
+	return w->frame.stream != LOG_NOTE;
+}
+
+/* Bytes of the record that is open. */
+static void put_data(struct follower *w, const char *data, size_t len)
+{
+	struct place *p = &w->places[w->where.rank];
+	int where = w->frame.stream == LOG_STDOUT ? OUT : ERR;
+
+	/* What was printed before the connection broke comes again. */
+	size_t known = is_record(w) && p->partial > w->done ? p->partial - w->done : 0;
+	size_t skip = known < len ? known : len;
+	w->done += len;
+	data += skip;
+	len -= skip;
+	if (w->done > p->partial && is_record(w))
+		p->partial = w->done;
+	if (w->lines) {
+		put_lines(w, p, where, data, len);
+	} else if (len) {
+		flush_out(w);
+		cli_write(where == OUT ? STDOUT_FILENO : STDERR_FILENO, data, len);
+	}
+	if (w->done == w->frame.len) {
+		p->offset = w->where.offset;
+		p->partial = 0;
+		w->in_frame = false;
+		w->head_len = 0;
+	}
+}
+
+static int open_frame(struct follower *w, struct err *err)
+{
+	wire_log_head_read(w->head, &w->where);
+	if (logframe_read(w->head + WIRE_LOG_HEAD_BYTES, &w->frame) < 0 || w->where.rank >= w->count ||
+	    w->frame.len > LOGFRAME_DATA_MAX)
+		return err_set(err, ERR_CORRUPT, "the server's log does not make sense");
+	struct place *p = &w->places[w->where.rank];
+	if (p->attempt != w->where.attempt) {
+		p->attempt = w->where.attempt;
+		p->partial = 0;
+		p->offset = w->where.offset - (is_record(w) ? LOGFRAME_BYTES + w->frame.len : 0);
+	}
+	w->in_frame = true;
+	w->done = 0;
+	if (w->frame.len == 0)
+		put_data(w, "", 0);
+	return 0;
+}
+
+static int take(struct follower *w, const char *data, size_t len, struct err *err)
+{
+	while (len > 0) {
+		if (!w->in_frame) {
+			size_t n = HEAD_BYTES - w->head_len < len ? HEAD_BYTES - w->head_len : len;
+			memcpy(w->head + w->head_len, data, n);
+			w->head_len += n;
+			data += n;
+			len -= n;
+			if (w->head_len == HEAD_BYTES && open_frame(w, err) < 0)
+				return -1;
+			continue;
+		}
+		size_t left = w->frame.len - w->done, n = left < len ? left : len;
+		put_data(w, data, n);
+		data += n;
+		len -= n;
+	}
+	flush_out(w);
+	return 0;
+}
+
+static void make_target(const struct follower *w, struct buf *out)
+{
+	const struct follow *f = w->f;
+	AUTO_BUF struct buf from = { 0 };
+	AUTO_FREE char *path = cli_job_target(f->job, "/logs?format=frames");
+	uint32_t newest = 0;
+
+	buf_adds(out, path);
+	if (f->rank >= 0)
+		buf_printf(out, "&task=%d", f->rank);
+	if (f->follow)
+		buf_adds(out, "&follow=1");
+	if (f->attempt)
+		url_query_add(out, "attempt", f->attempt);
+	for (size_t i = 0; i < w->count; i++)
+		if (w->places[i].attempt > newest)
+			newest = w->places[i].attempt;
+	if (!newest && f->tail >= 0)
+		buf_printf(out, "&tail=%" PRId64, f->tail);
+	for (size_t i = 0; i < w->count && newest && out->len + from.len < TARGET_MAX; i++)
+		if (w->places[i].attempt == newest)
+			buf_printf(&from, "%s%zu:%u:%" PRIu64, from.len ? "," : "", i, newest,
+				   w->places[i].offset);
+	if (from.len)
+		buf_printf(out, "&from=%s", from.data);
+}
+
+/* Waits for the server or for who else is listened to: 0 the server, 1 to be ended. */
+static int wait_more(struct follower *w)
+{
+	struct pollfd p[2] = { { client_fd(w->cli->client), POLLIN, 0 }, { w->f->other, POLLIN, 0 } };
+
+	for (;;) {
+		if (poll(p, w->f->other >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)
+			continue;
+		if (p[1].revents && w->f->other >= 0 && w->f->on_other(w->f->arg))
+			return 1;
+		if (p[0].revents)
+			return 0;
+	}
+}
+
+/* One connection's worth: 0 whole, 1 ended by the other, -1 err, -2 it broke. */
+static int follow_once(struct follower *w, size_t *got, struct err *err)
+{
+	AUTO_BUF struct buf target = { 0 };
+	struct client *c = w->cli->client;
+	struct http_piece piece;
+
+	make_target(w, &target);
+	w->head_len = 0;
+	w->in_frame = false;
+	struct request r = { .method = "GET", .target = target.data };
+	if (client_begin(c, &r, err) < 0)
+		return -1;
+	for (;;) {
+		switch (client_next(c, &piece, err)) {
+		case HTTP_ITEM_DATA:
+			*got += piece.len;
+			if (take(w, piece.data, piece.len, err) < 0)
+				return -1;
+			break;
+		case HTTP_ITEM_END:
+			return 0;
+		case HTTP_ITEM_MORE:
+			if (wait_more(w) == 1)
+				return 1;
+			if (client_fill(c, err) < 0)
+				return -2;
+			break;
+		case HTTP_ITEM_HEAD:
+		case HTTP_ITEM_FAILED:
+			return -2;
+		}
+	}
+}
+
+static void finish(struct follower *w)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		for (int k = 0; k < OUTPUTS; k++) {
+			if (w->places[i].line[k].len)
+				put_line(w, &w->places[i], k, "\n");
+			buf_fini(&w->places[i].line[k]);
+		}
+		free(w->places[i].prefix);
+	}
+	flush_out(w);
+	buf_fini(&w->out[OUT]);
+	buf_fini(&w->out[ERR]);
+	free(w->places);
+}
+
+int follow_log(struct cli *c, const struct follow *f, struct err *err)
+{
+	struct follower w = { .cli = c, .f = f };
+	int rc, breaks = 0;
+
+	make_places(&w);
+	for (;;) {
+		size_t got = 0;
+		rc = follow_once(&w, &got, err);
+		if (rc != -2)
+			break;
+		client_drop(c->client);
+		breaks = got ? 1 : breaks + 1;
+		if (breaks > BREAKS_MAX)
+			break;
+		usleep(50 * 1000);
+	}
+	if (rc == 1)
+		client_drop(c->client);
+	finish(&w);
+	return rc < 0 ? -1 : rc;
+}

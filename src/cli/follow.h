@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+/* follow.h - a job's output on this terminal: stdout to stdout, stderr to stderr.
+ *
+ * When the connection breaks it goes on exactly where it broke off: no byte twice, none
+ * left out.  One task's bytes pass as they are; of several, whole lines, each behind the
+ * name of its task.
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+struct follow {
+	const char *job;
+	const struct job *names; /* for the tasks' names; prefixes when it has several */
+	int rank;            /* -1: all tasks */
+	const char *attempt; /* a number, "last" or "all" */
+	int64_t tail;        /* lines; -1: all */
+	bool follow, timestamps;
+	/* A descriptor to listen to meanwhile (-1: none), and what to do when it is readable:
+	 * true ends the following. */
+	int other;
+	bool (*on_other)(void *arg);
+	void *arg;
+};
+
+/* 0: all there is was printed; 1: on_other ended it; -1: err. */
+int follow_log(struct cli *c, const struct follow *f, struct err *err);

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+/* run.c - `yard run`: this folder, this command, as a job; its output here, its exit code ours. */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/random.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/follow.h"
+#include "cli/key.h"
+#include "cli/outcome.h"
+#include "cli/snapshot.h"
+
+#define WHY_FIRST_MS 1000 /* a job that waits longer says what for */
+#define WHY_AGAIN_MS 5000
+#define EXIT_INTERRUPTED 130
+
+struct run_args {
+	int64_t cpu, memory, gpu, count, retry, priority, time_limit;
+	const char *image, *name, *code;
+	struct opts_list env, inputs, outputs;
+	bool detach, no_code;
+};
+
+#define INTO(field) OPT_INTO(struct run_args, field)
+/* clang-format off */
+static const struct opt run_table[] = {
+	{ "cpu",        'c', OPT_CPU,      INTO(cpu),        "N",         "cores of one task (1)" },
+	{ "mem",        'm', OPT_BYTES,    INTO(memory),     "SIZE",      "memory of one task (1Gi)" },
+	{ "gpu",        'g', OPT_INT,      INTO(gpu),        "N",         "gpus of one task", 0, 64 },
+	{ "count",      'n', OPT_INT,      INTO(count),      "N",         "so many tasks at the same time (1)", 1, 4096 },
+	{ "image",      0,   OPT_TEXT,     INTO(image),      "IMAGE",     "which files it sees; for now only host" },
+	{ "env",        'e', OPT_LIST,     INTO(env),        "KEY=VALUE", "a variable; KEY alone takes yours" },
+	{ "name",       0,   OPT_TEXT,     INTO(name),       "NAME",      "what the job is called" },
+	{ "input",      'i', OPT_LIST,     INTO(inputs),     "NAME=PATH", "files to read, at /ml/input/data/NAME" },
+	{ "output",     'o', OPT_LIST,     INTO(outputs),    "NAME",      "a folder that is kept, at /ml/output/NAME" },
+	{ "code",       0,   OPT_TEXT,     INTO(code),       "DIR",       "this folder instead of the current one" },
+	{ "no-code",    0,   OPT_FLAG,     INTO(no_code),    NULL,        "send no folder along" },
+	{ "time-limit", 0,   OPT_DURATION, INTO(time_limit), "TIME",      "stop it after that long" },
+	{ "retry",      0,   OPT_INT,      INTO(retry),      "N",         "further attempts when it fails", 0, 1000 },
+	{ "priority",   0,   OPT_INT,      INTO(priority),   "N",         "higher goes first", -1000, 1000 },
+	{ "detach",     'd', OPT_FLAG,     INTO(detach),     NULL,        "print the job's id and leave it alone" },
+};
+/* clang-format on */
+
+static void put_resources(struct json *j, const struct run_args *a)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (!a->cpu && !a->memory && !a->gpu)
+		return;
+	json_object(j, "resources");
+	if (a->cpu)
+		json_str(j, "cpu", units_show_cpu(a->cpu, text));
+	if (a->memory)
+		json_str(j, "memory", units_write_bytes(a->memory, text));
+	if (a->gpu) {
+		json_object(j, "devices");
+		json_i64(j, "gpu", a->gpu);
+		json_end(j);
+	}
+	json_end(j);
+}
+
+static int put_pairs(struct json *j, const char *key, const struct opts_list *list, bool from_ours,
+		     struct err *err)
+{
+	if (!list->count)
+		return 0;
+	json_object(j, key);
+	for (size_t i = 0; i < list->count; i++) {
+		const char *text = list->items[i], *eq = strchr(text, '=');
+		AUTO_FREE char *name = mem_strndup(text, eq ? (size_t)(eq - text) : strlen(text));
+		const char *value = eq ? eq + 1 : from_ours ? getenv(name) : NULL;
+		if (!*name || !value)
+			return err_set(err, ERR_INVALID, "--%s '%s': write %s", from_ours ? "env" : "input", text,
+				       from_ours ? "KEY=VALUE, or the KEY of a variable you have" : "NAME=PATH");
+		/* Relative to where we are, which the server is not. */
+		AUTO_FREE char *real = from_ours || value[0] == '/' || strstr(value, "://") ?
+					       NULL :
+					       realpath(value, NULL);
+		json_str(j, name, real ? real : value);
+	}
+	json_end(j);
+	return 0;
+}
+
+static int write_spec(const struct run_args *a, const struct opts_list *command, const char *hash,
+		      struct buf *out, struct err *err)
+{
+	char text[UNITS_TEXT_MAX];
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	if (a->name)
+		json_str(&j, "name", a->name);
+	json_array(&j, "command");
+	for (size_t i = 0; i < command->count; i++)
+		json_str(&j, NULL, command->items[i]);
+	json_end(&j);
+	if (a->count)
+		json_i64(&j, "count", a->count);
+	if (a->image)
+		json_str(&j, "image", a->image);
+	if (a->priority)
+		json_i64(&j, "priority", a->priority);
+	if (a->retry)
+		json_i64(&j, "retry", a->retry);
+	if (a->time_limit)
+		json_str(&j, "time-limit", units_write_duration(a->time_limit, text));
+	put_resources(&j, a);
+	if (put_pairs(&j, "env", &a->env, true, err) < 0 || put_pairs(&j, "inputs", &a->inputs, false, err) < 0)
+		return -1;
+	if (a->outputs.count) {
+		json_array(&j, "outputs");
+		for (size_t i = 0; i < a->outputs.count; i++)
+			json_str(&j, NULL, a->outputs.items[i]);
+		json_end(&j);
+	}
+	if (*hash)
+		json_str(&j, "code", hash);
+	json_end(&j);
+	return 0;
+}
+
+/* What goes on beside the log: Ctrl-C, and a clock to say what the job waits for. */
+struct watch {
+	struct cli *cli;
+	char job[24];
+	int events, signals, clock;
+	int interrupts;
+	char *told; /* the last reason that was printed */
+	sigset_t before;
+};
+
+static void set_clock(const struct watch *w, int ms)
+{
+	struct itimerspec t = { .it_value = { ms / 1000, (long)(ms % 1000) * 1000000 } };
+
+	timerfd_settime(w->clock, 0, &t, NULL);
+}
+
+static void watch_open(struct watch *w, struct cli *c, int64_t job)
+{
+	sigset_t set;
+	struct epoll_event e = { .events = EPOLLIN };
+
+	*w = (struct watch){ .cli = c };
+	snprintf(w->job, sizeof w->job, "%" PRId64, job);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(SIG_BLOCK, &set, &w->before);
+	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	w->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	w->events = epoll_create1(EPOLL_CLOEXEC);
+	epoll_ctl(w->events, EPOLL_CTL_ADD, w->signals, &e);
+	epoll_ctl(w->events, EPOLL_CTL_ADD, w->clock, &e);
+	set_clock(w, WHY_FIRST_MS);
+}
+
+static void watch_close(struct watch *w)
+{
+	close(w->events);
+	close(w->signals);
+	close(w->clock);
+	free(w->told);
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+/* On a connection of its own: the first one carries the log. */
+static void say_why(struct watch *w)
+{
+	struct cli own = *w->cli;
+	struct wire_job job = { 0 };
+	struct err err;
+
+	own.client = client_create(&own.server, false, NULL);
+	if (cli_get_job(&own, w->job, &job, &err) == 0) {
+		enum job_state s = job.job->state;
+		bool waits = s == JOB_HELD || s == JOB_QUEUED || s == JOB_BACKOFF;
+		if (waits && job.why && !str_eq(job.why, w->told)) {
+			cli_hint(w->cli, "job %s waits: %s", w->job, job.why);
+			free(w->told);
+			w->told = mem_strdup(job.why);
+		}
+		if (waits || s == JOB_STARTING)
+			set_clock(w, WHY_AGAIN_MS);
+		wire_job_fini(&job);
+	}
+	client_destroy(own.client);
+}
+
+static void ask_to_stop(struct watch *w)
+{
+	struct cli own = *w->cli;
+	AUTO_ANSWER struct answer a = { 0 };
+	AUTO_FREE char *target = cli_job_target(w->job, "/stop");
+	static const char body[] = "{\"reason\":\"Ctrl-C at yard run\"}";
+	struct request r = { .method = "POST", .target = target, .body = body, .body_len = sizeof body - 1 };
+	struct err err;
+
+	cli_write(STDERR_FILENO, "\n", 1);
+	own.client = client_create(&own.server, false, NULL);
+	if (client_call(own.client, &r, &a, &err) < 0)
+		cli_say(w->cli, "job %s could not be stopped: %s", w->job, err.text);
+	else
+		cli_say(w->cli, "job %s is being stopped (Ctrl-C again: do not wait for that)", w->job);
+	client_destroy(own.client);
+}
+
+static bool on_watch(void *arg)
+{
+	struct watch *w = arg;
+	struct signalfd_siginfo info;
+	uint64_t ticks;
+
+	while (read(w->signals, &info, sizeof info) == sizeof info)
+		if (++w->interrupts == 1)
+			ask_to_stop(w);
+	if (read(w->clock, &ticks, sizeof ticks) == sizeof ticks)
+		say_why(w);
+	return w->interrupts > 1;
+}
+
+static int finish(struct cli *c, const char *job, struct err *err)
+{
+	struct wire_job w = { 0 };
+
+	if (outcome_wait(c, job, -1, &w, err) < 0)
+		return cli_fail(c, err);
+	int code = outcome_tell(c, &w);
+	wire_job_fini(&w);
+	return code;
+}
+
+static int attend(struct cli *c, int64_t id, int64_t count, struct err *err)
+{
+	/* All that the names of tasks need; the server is not asked for it. */
+	struct role role = { .name = (char[]){ "main" }, .count = (int)count };
+	struct spec spec = { .roles = &role, .role_count = 1 };
+	AUTO_FREE struct task *tasks = mem_alloc((size_t)count, sizeof *tasks);
+	struct job names = { .spec = &spec, .tasks = tasks, .task_count = (size_t)count };
+	struct watch w;
+
+	for (int i = 0; i < count; i++)
+		tasks[i].index = i;
+	watch_open(&w, c, id);
+	struct follow f = { .job = w.job,   .names = &names, .rank = -1, .attempt = "all", .tail = -1, .follow = true,
+			    .other = w.events, .on_other = on_watch, .arg = &w };
+	int rc = follow_log(c, &f, err), code;
+	if (rc == 1) {
+		cli_say(c, "job %s is left to itself; `yard wait %s` waits for its end", w.job, w.job);
+		code = EXIT_INTERRUPTED;
+	} else if (rc < 0) {
+		code = cli_fail(c, err);
+		cli_hint(c, "the job goes on: `yard logs -f %s` follows it", w.job);
+	} else {
+		code = -1;
+	}
+	char job[24];
+	memcpy(job, w.job, sizeof job);
+	watch_close(&w);
+	return code >= 0 ? code : finish(c, job, err);
+}
+
+static int run_run(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	const struct run_args *a = args;
+	AUTO_BUF struct buf body = { 0 };
+	AUTO_ANSWER struct answer answer = { 0 };
+	char hash[PACK_HASH_HEX] = "", key[KEY_BYTES];
+	struct err err;
+
+	if (!a->no_code && snapshot_send(c, a->code, hash, &err) < 0)
+		return cli_fail(c, &err);
+	if (write_spec(a, operands, hash, &body, &err) < 0)
+		return cli_fail(c, &err);
+	key_make(key);
+	struct request r = { .method = "POST", .target = "/jobs", .key = key, .body = body.data, .body_len = body.len };
+	if (client_call(c->client, &r, &answer, &err) < 0) {
+		for (size_t i = 0; i < answer.problems.count; i++)
+			cli_say(c, "%s: %s", answer.problems.items[i].field, answer.problems.items[i].text);
+		return answer.problems.count ? 2 : cli_fail(c, &err);
+	}
+	int64_t id = answer.doc ? doc_i64(doc_root(answer.doc), "id", 0) : 0;
+	if (a->detach) {
+		AUTO_BUF struct buf line = { 0 };
+		buf_printf(&line, "%" PRId64 "\n", id);
+		cli_print(&line);
+		return 0;
+	}
+	return attend(c, id, a->count ? a->count : 1, &err);
+}
+
+const struct command cmd_run = {
+	.name = "run", .operands = "-- COMMAND...", .summary = "run a command as a job, with this folder as its code",
+	.table = run_table, .count = COUNT_OF(run_table), .args_size = sizeof(struct run_args),
+	.stop_at_first = true, .starts = true, .operands_min = 1, .operands_max = SIZE_MAX, .run = run_run,
+};

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+/* show.c - `yard show`: everything about one job, for people or as the server's JSON. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/table.h"
+#include "cli/view.h"
+
+struct show_args {
+	bool json;
+};
+
+static const struct opt show_table[] = {
+	{ "json", 0, OPT_FLAG, OPT_INTO(struct show_args, json), NULL, "as JSON" },
+};
+
+static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const char *name, const char *fmt, ...)
+{
+	va_list ap;
+
+	buf_printf(out, "%-12s", name);
+	va_start(ap, fmt);
+	buf_vprintf(out, fmt, ap);
+	va_end(ap);
+	buf_addc(out, '\n');
+}
+
+static void add_times(const struct job *j, struct buf *out)
+{
+	char time[UNITS_TEXT_MAX], span[UNITS_TEXT_MAX];
+	int64_t now = cli_now_ms();
+
+	line(out, "submitted", "%s (%s ago)", units_show_time(j->submitted_ms, time),
+	     units_show_duration(now - j->submitted_ms, span));
+	if (j->started_ms)
+		line(out, "started", "%s (waited %s)", units_show_time(j->started_ms, time),
+		     units_show_duration(j->started_ms - j->submitted_ms, span));
+	if (j->ended_ms)
+		line(out, "ended", "%s%s%s", units_show_time(j->ended_ms, time), j->started_ms ? " after " : "",
+		     j->started_ms ? units_show_duration(j->ended_ms - j->started_ms, span) : "");
+	if (j->state == JOB_BACKOFF && j->retry_at_ms > now)
+		line(out, "next try", "in %s", units_show_duration(j->retry_at_ms - now, span));
+}
+
+/* The command as a shell would take it, near enough to be read. */
+static void add_command(const struct role *r, struct buf *out)
+{
+	for (size_t i = 0; i < r->argc && !r->shell_line; i++) {
+		bool plain = *r->argv[i] && !strpbrk(r->argv[i], " \t\n'\"\\$&|;<>*?()#~`");
+		buf_printf(out, plain ? "%s%s" : "%s'%s'", i ? " " : "", r->argv[i]);
+	}
+	if (r->shell_line)
+		buf_adds(out, r->shell_line);
+}
+
+static void add_role(const struct role *r, struct buf *out)
+{
+	char cpu[UNITS_TEXT_MAX], memory[UNITS_TEXT_MAX];
+	AUTO_BUF struct buf text = { 0 };
+
+	add_command(r, &text);
+	line(out, r->name, "%s", buf_str(&text));
+	buf_clear(&text);
+	buf_printf(&text, "%d task%s with %s cpu, %s memory", r->count, r->count == 1 ? "" : "s",
+		   units_show_cpu(r->each.cpu_milli, cpu), units_show_bytes(r->each.memory_bytes, memory));
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && r->each.devices[i].count > 0; i++)
+		buf_printf(&text, ", %d %s", r->each.devices[i].count, r->each.devices[i].type);
+	line(out, "", "%s", buf_str(&text));
+}
+
+static void add_spec(const struct wire_job *w, struct buf *out)
+{
+	const struct spec *s = w->job->spec;
+
+	for (size_t i = 0; i < s->role_count; i++)
+		add_role(&s->roles[i], out);
+	if (s->code)
+		line(out, "code", "%.12s", s->code);
+	for (size_t i = 0; i < s->input_count; i++)
+		line(out, i ? "" : "inputs", "%s = %s", s->inputs[i].name, s->inputs[i].uri);
+	for (size_t i = 0; i < s->output_count; i++)
+		line(out, i ? "" : "outputs", "%s in %s", s->outputs[i].name,
+		     w->outputs[i] ? w->outputs[i] : "the job's own storage");
+}
+
+static void add_tasks(const struct cli *c, const struct job *j, struct buf *out)
+{
+	static const char *const heads[] = { ">RANK", "TASK", "STATE", "NODE", ">TOOK", "HOW IT ENDED" };
+	struct table *t = table_create(heads, COUNT_OF(heads));
+	int64_t now = cli_now_ms();
+
+	for (size_t i = 0; i < j->task_count; i++) {
+		const struct task *k = &j->tasks[i];
+		AUTO_FREE char *name = cli_task_name(j, (int)i);
+		AUTO_BUF struct buf end = { 0 };
+		char took[UNITS_TEXT_MAX] = "";
+		if (k->state == TASK_OVER)
+			exit_words(&k->exit, &end);
+		if (k->started_ms)
+			units_show_duration((k->ended_ms ? k->ended_ms : now) - k->started_ms, took);
+		bool failed = k->state == TASK_OVER && !exit_ok(&k->exit);
+		table_cell(t, TABLE_PLAIN, "%zu", i);
+		table_cell(t, TABLE_PLAIN, "%s", name);
+		table_cell(t, k->state == TASK_RUNNING ? TABLE_BUSY : TABLE_PLAIN, "%s", task_state_word(k->state));
+		table_cell(t, TABLE_PLAIN, "%s", k->place.node);
+		table_cell(t, TABLE_PLAIN, "%s", took);
+		table_cell(t, failed ? TABLE_BAD : TABLE_PLAIN, "%s", buf_str(&end));
+	}
+	buf_addc(out, '\n');
+	table_render(t, c->colour_out, view_width(), out);
+	table_destroy(t);
+}
+
+static void add_life(const struct cli *c, const struct wire_job *w, struct buf *out)
+{
+	const struct job *j = w->job;
+	bool ended = j->state == JOB_ENDED;
+	const char *word = ended ? outcome_word(j->outcome) : job_state_word(j->state);
+	const char *colour = c->colour_out ? table_colour_code(view_colour(j->state, j->outcome)) : "";
+
+	line(out, "job", "%" PRId64 " %s", j->id, j->spec->name);
+	line(out, "state", "%s%s%s%s%s", colour, word, *colour ? TABLE_COLOUR_END : "", ended ? "" : ": ",
+	     ended ? "" : w->why ? w->why : wire_state_words(j->state));
+	if (ended && j->outcome != OUTCOME_SUCCEEDED)
+		line(out, "exit code", "%d", w->exit_code);
+	if (j->reason && *j->reason)
+		line(out, "reason", "%s", j->reason);
+	line(out, "owner", "%s (group %s)", j->owner, j->group ? j->group : "none");
+	if (j->spec->priority)
+		line(out, "priority", "%d", j->spec->priority);
+	if (j->attempt > 1)
+		line(out, "attempt", "%d (%d failed)", j->attempt, j->failures);
+}
+
+static int run_show(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	const struct show_args *a = args;
+	AUTO_ANSWER struct answer answer = { 0 };
+	AUTO_FREE char *target = cli_job_target(operands->items[0], "");
+	AUTO_BUF struct buf out = { 0 };
+	struct wire_job w = { 0 };
+	struct err err;
+
+	if (cli_get(c, &answer, &err, "%s", target) < 0)
+		return cli_fail(c, &err);
+	if (a->json) {
+		if (answer.body.data[answer.body.len - 1] != '\n')
+			buf_addc(&answer.body, '\n');
+		cli_print(&answer.body);
+		return 0;
+	}
+	if (wire_job_read(doc_root(answer.doc), &w, &err) < 0)
+		return cli_fail(c, &err);
+	add_life(c, &w, &out);
+	add_times(w.job, &out);
+	add_spec(&w, &out);
+	add_tasks(c, w.job, &out);
+	cli_print(&out);
+	wire_job_fini(&w);
+	return 0;
+}
+
+const struct command cmd_show = {
+	.name = "show", .operands = "JOB", .summary = "tell everything about a job", .table = show_table,
+	.count = COUNT_OF(show_table), .args_size = sizeof(struct show_args), .operands_min = 1,
+	.operands_max = 1, .run = run_show,
+};

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/* submit.c - `yard submit`: a job file, as the server reads it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/doc.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "cli/key.h"
+#include "cli/snapshot.h"
+
+struct submit_args {
+	bool dry_run, json;
+	const char *code;
+};
+
+static const struct opt submit_table[] = {
+	{ "code", 0, OPT_TEXT, OPT_INTO(struct submit_args, code), "DIR", "send this folder along as its code" },
+	{ "dry-run", 0, OPT_FLAG, OPT_INTO(struct submit_args, dry_run), NULL,
+	  "only check, and say what would happen now" },
+	{ "json", 0, OPT_FLAG, OPT_INTO(struct submit_args, json), NULL, "print the answer as JSON" },
+};
+
+static int read_file(const char *path, struct buf *out, struct err *err)
+{
+	bool input = str_eq(path, "-");
+	AUTO_FD int fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	char chunk[16384];
+	ssize_t n;
+
+	if (fd < 0)
+		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "there is no file %s", path) :
+					 err_sys(err, "open %s", path);
+	while ((n = read(fd, chunk, sizeof chunk)) > 0) {
+		buf_add(out, chunk, (size_t)n);
+		if (out->len > DOC_BYTES_MAX)
+			return err_set(err, ERR_TOO_LARGE, "%s is larger than 8 MiB: that is no job file", path);
+	}
+	return n < 0 ? err_sys(err, "read %s", path) : 0;
+}
+
+/* Puts the hash into the text itself, so that what the server says about lines still
+ * holds: at the end of a block of YAML, or behind the first brace. */
+static int add_code(struct buf *text, const char *hash, struct err *err)
+{
+	AUTO_DOC struct doc *d = doc_parse(buf_str(text), text->len, NULL);
+	size_t at = strspn(buf_str(text), " \t\r\n");
+
+	if (!d || doc_root(d)->kind != DOC_MAP)
+		return 0; /* the server says what is wrong with it */
+	if (doc_get(doc_root(d), "code"))
+		return err_set(err, ERR_INVALID, "the file names its code already: leave out that, or --code");
+	if (at < text->len && text->data[at] == '{') {
+		AUTO_BUF struct buf out = { 0 };
+		buf_add(&out, text->data, at + 1);
+		buf_printf(&out, "\"code\":\"%s\"%s", hash, doc_root(d)->count ? "," : "");
+		buf_add(&out, text->data + at + 1, text->len - at - 1);
+		struct buf before = *text;
+		*text = out;
+		out = before;
+	} else {
+		buf_printf(text, "\ncode: \"%s\"\n", hash);
+	}
+	AUTO_DOC struct doc *again = doc_parse(buf_str(text), text->len, NULL);
+	if (!again || !str_eq(doc_str(doc_root(again), "code", NULL), hash))
+		return err_set(err, ERR_INVALID, "the code's hash cannot be added to this file: write `code: %s` "
+						 "in it yourself", hash);
+	return 0;
+}
+
+/* "file:line:column: field: what is wrong", as compilers do and editors understand. */
+static void print_problems(const struct cli *c, const char *file, const struct problems *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		AUTO_BUF struct buf out = { 0 };
+		buf_printf(&out, "%s:", file);
+		if (p->items[i].line > 0)
+			buf_printf(&out, "%d:%d:", p->items[i].line, p->items[i].column);
+		if (p->items[i].field && *p->items[i].field)
+			buf_printf(&out, " %s:", p->items[i].field);
+		buf_printf(&out, " %s\n", p->items[i].text);
+		cli_write(STDERR_FILENO, out.data, out.len);
+	}
+	cli_say(c, "%s was refused: %zu problem%s", file, p->count, p->count == 1 ? "" : "s");
+}
+
+static void print_answer(const struct answer *a, bool json)
+{
+	AUTO_BUF struct buf out = { 0 };
+
+	if (json)
+		buf_printf(&out, "%s", buf_str(&a->body));
+	else if (doc_bool(doc_root(a->doc), "dry_run", false))
+		buf_adds(&out, doc_str(doc_root(a->doc), "words", "it could run"));
+	else
+		buf_printf(&out, "%" PRId64, doc_i64(doc_root(a->doc), "id", 0));
+	if (out.len && out.data[out.len - 1] != '\n')
+		buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static int run_submit(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	const struct submit_args *a = args;
+	const char *file = operands->items[0];
+	AUTO_BUF struct buf text = { 0 };
+	AUTO_ANSWER struct answer answer = { 0 };
+	char hash[PACK_HASH_HEX], key[KEY_BYTES];
+	struct err err;
+
+	if (read_file(file, &text, &err) < 0)
+		return cli_fail(c, &err);
+	if (a->code && (snapshot_send(c, a->code, hash, &err) < 0 || add_code(&text, hash, &err) < 0))
+		return cli_fail(c, &err);
+	key_make(key);
+	struct request r = { .method = "POST", .target = a->dry_run ? "/jobs?dry_run=1" : "/jobs",
+			     .key = key, .body = buf_str(&text), .body_len = text.len };
+	if (client_call(c->client, &r, &answer, &err) < 0) {
+		if (!answer.problems.count)
+			return cli_fail(c, &err);
+		print_problems(c, str_eq(file, "-") ? "stdin" : file, &answer.problems);
+		return 2;
+	}
+	if (!answer.doc) {
+		err_set(&err, ERR_CORRUPT, "the server's answer is no JSON");
+		return cli_fail(c, &err);
+	}
+	print_answer(&answer, a->json);
+	return 0;
+}
+
+const struct command cmd_submit = {
+	.name = "submit", .operands = "FILE", .summary = "send a job file (YAML or JSON; - is stdin); prints the id",
+	.table = submit_table, .count = COUNT_OF(submit_table), .args_size = sizeof(struct submit_args),
+	.starts = true, .operands_min = 1, .operands_max = 1, .run = run_submit,
+};

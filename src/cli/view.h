@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* view.h - what the commands that print tables share. */
+#pragma once
+
+#include "cli/cli.h"
+#include "cli/table.h"
+
+size_t view_width(void); /* of the terminal; 0: stdout is none */
+void view_print(const struct cli *c, const struct table *t);
+enum table_colour view_colour(enum job_state s, enum outcome o);
