@@ -148,11 +148,14 @@ static int check_copy(struct conn *c, struct err *err)
 	else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
 		rc = err_set(err, ERR_CORRUPT, "it is damaged: %s", sqlite3_column_text(st, 0));
 	sqlite3_finalize(st);
+	for (char *p = err && rc ? err->text : NULL; p && (p = strchr(p, '\n'));)
+		*p = ' ';
 	return rc;
 }
 
 /* A log left beside the old database would be played into the new one: what it holds is
- * first brought into the old database, or, when that is damaged, put aside. */
+ * first brought into the old database, or, when that is damaged, put aside.  Leaving WAL
+ * mode does that, and only succeeds for who is alone with the database. */
 static int settle_old(const char *path, struct err *err)
 {
 	AUTO_FREE char *log = str_printf("%s-wal", path);
@@ -160,15 +163,13 @@ static int settle_old(const char *path, struct err *err)
 	AUTO_FREE char *index = str_printf("%s-shm", path);
 	struct conn c = { 0 };
 	struct err why = { 0 };
-	int64_t busy = 0;
 
 	if (access(path, F_OK) == 0 && conn_open(&c, path, CACHE_KIB, &why) == 0) {
 		sqlite3_busy_timeout(c.db, 0);
-		if (conn_exec(&c, "PRAGMA locking_mode = EXCLUSIVE", &why) == 0)
-			conn_number(&c, "PRAGMA wal_checkpoint(TRUNCATE)", &busy, &why);
+		conn_exec(&c, "PRAGMA journal_mode = DELETE", &why);
 		conn_close(&c);
 	}
-	if (busy || why.code == ERR_BUSY)
+	if (why.code == ERR_BUSY)
 		return err_set(err, ERR_BUSY, "a daemon is using %s: stop it first", path);
 	if (rename(log, aside) < 0 && errno != ENOENT)
 		return err_sys(err, "put %s aside", log);

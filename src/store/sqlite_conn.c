@@ -195,14 +195,14 @@ int conn_do(struct conn *c, sqlite3_stmt *st, struct err *err)
 
 int schema_check(struct conn *c, int *version, struct err *err)
 {
-	int64_t application = 0, found = 0, pages = 0;
+	int64_t application = 0, found = 0, things = 0;
 
 	if (conn_number(c, "PRAGMA application_id", &application, err) < 0 ||
 	    conn_number(c, "PRAGMA user_version", &found, err) < 0 ||
-	    conn_number(c, "PRAGMA page_count", &pages, err) < 0)
+	    conn_number(c, "SELECT count(*) FROM sqlite_schema", &things, err) < 0)
 		return -1;
 	*version = (int)found;
-	if (!application && !found && !pages)
+	if (!application && !found && !things)
 		return 0;
 	if (application != SCHEMA_APPLICATION_ID || found < 1)
 		return err_set(err, ERR_INVALID, "%s is another program's database", c->path);
