@@ -44,19 +44,45 @@ static int wait_here(void *unused)
 	return 0;
 }
 
+/* What /proc calls the process.  A caller in a younger pid namespace still sees the /proc of
+ * an older one, and there the number that clone() gave is somebody else's. */
+static pid_t name_in_proc(int pidfd)
+{
+	char path[64], text[512];
+	int64_t pid;
+
+	snprintf(path, sizeof path, "/proc/self/fdinfo/%d", pidfd);
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+	if (n < 0)
+		return -1;
+	text[n] = 0;
+	char *at = strstr(text, "\nPid:\t");
+	if (!at)
+		return -1;
+	at += strlen("\nPid:\t");
+	at[strcspn(at, "\n")] = 0;
+	return str_to_i64(at, 1, INT32_MAX, &pid) < 0 ? -1 : (pid_t)pid;
+}
+
 /* The holder shares our memory (no page tables are copied: 0.1 ms less than a fork) and
  * lives only until its namespace has maps and a descriptor. */
 int userns_create(const struct idrange *uids, const struct idrange *gids, struct err *err)
 {
 	_Alignas(16) static char stack[4096];
 	char path[64];
-	pid_t pid = clone(wait_here, stack + sizeof stack, CLONE_VM | CLONE_NEWUSER | SIGCHLD, NULL);
+	AUTO_FD int pidfd = -1;
+	pid_t pid = clone(wait_here, stack + sizeof stack,
+			  CLONE_VM | CLONE_NEWUSER | CLONE_PIDFD | SIGCHLD, NULL, &pidfd);
 	int fd = -1;
 
 	if (pid < 0)
 		return err_sys(err, "create a user namespace");
-	if (put_map(pid, "uid_map", uids, err) == 0 && put_map(pid, "gid_map", gids, err) == 0) {
-		snprintf(path, sizeof path, "/proc/%d/ns/user", (int)pid);
+	pid_t name = name_in_proc(pidfd);
+	if (name < 0)
+		err_set(err, ERR_IO, "create a user namespace: /proc does not show it");
+	else if (put_map(name, "uid_map", uids, err) == 0 && put_map(name, "gid_map", gids, err) == 0) {
+		snprintf(path, sizeof path, "/proc/%d/ns/user", (int)name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
 			err_sys(err, "open %s", path);
