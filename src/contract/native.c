@@ -281,6 +281,7 @@ struct bundle *contract_bundle(const struct job *j, int rank, const struct contr
 	v.b->pids_max = PIDS_MAX;
 	v.b->uid_base = p->uid_base;
 	v.b->uid_count = p->uid_count;
+	v.b->owner_uid = j->owner_uid;
 	copy_command(&v);
 	set_defaults(&v, p->user_path);
 	set_devices(&v);

@@ -11,6 +11,7 @@ struct bundle *bundle_create(struct task_ref ref)
 
 	b->ref = ref;
 	b->uid_base = -1;
+	b->owner_uid = -1;
 	return b;
 }
 

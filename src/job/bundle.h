@@ -54,6 +54,7 @@ struct bundle {
 	int pids_max;
 	int64_t uid_base; /* root mode: first host uid of the owner's range; -1: private mode */
 	int64_t uid_count;
+	int64_t owner_uid; /* who submitted it, on this machine; -1: not known */
 };
 
 struct bundle *bundle_create(struct task_ref ref);

@@ -24,7 +24,6 @@
 #include "base/str.h"
 #include "shim/hold.h"
 #include "shim/note.h"
-#include "shim/sandbox.h"
 #include "shim/seccomp.h"
 
 #define BACKLOG_MAX (256u << 10) /* bytes a slow client may be behind before output waits */
@@ -55,7 +54,7 @@ static void child_enter(const struct hold *h, int wire)
 	int rest = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
 	struct err err = { 0 };
 
-	if (setns(h->pidfd, rest) < 0 || (h->userns >= 0 && setns(h->userns, CLONE_NEWUSER) < 0))
+	if (setns(h->pidfd, rest) < 0 || (h->maps.range >= 0 && setns(h->maps.range, CLONE_NEWUSER) < 0))
 		child_fail(wire, "enter the task");
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		child_fail(wire, "become root of the task");
@@ -291,7 +290,7 @@ static int start(struct hold *h, const struct shim_exec *e, struct session *s, s
 {
 	int wire[2], in[2] = { -1, -1 }, out[2] = { -1, -1 }, er[2] = { -1, -1 };
 	/* Without root one must be inside the user namespace to enter the others. */
-	int spaces = h->userns >= 0 ? CLONE_NEWPID : CLONE_NEWUSER | CLONE_NEWPID;
+	int spaces = h->maps.range >= 0 ? CLONE_NEWPID : CLONE_NEWUSER | CLONE_NEWPID;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wire) < 0 ||
 	    (!e->tty && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(er, O_CLOEXEC) < 0)))
@@ -324,6 +323,20 @@ static int start(struct hold *h, const struct shim_exec *e, struct session *s, s
 	return wait_ready(s, err);
 }
 
+/* A socket closed with unread input looks broken to the other side: read until it has
+ * seen our end, but not for ever. */
+static _Noreturn void farewell(struct session *s)
+{
+	char data[4096];
+
+	shutdown(s->conn, SHUT_WR);
+	for (int i = 0; i < 64 && poll(&(struct pollfd){ s->conn, POLLIN, 0 }, 1, 1000) > 0; i++) {
+		if (recv(s->conn, data, sizeof data, MSG_DONTWAIT) <= 0)
+			break;
+	}
+	_exit(0);
+}
+
 _Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e, struct buf *in)
 {
 	struct session s = { .conn = conn, .wire = -1, .in = -1, .out = -1, .err = -1, .tty = e->tty,
@@ -345,12 +358,12 @@ _Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e, s
 	if (start(h, e, &s, &err) < 0) {
 		send_frame(&s, SHIM_ERROR, err.text, strlen(err.text));
 		flush(&s);
-		_exit(1);
+		farewell(&s);
 	}
 	send_frame(&s, SHIM_OK, NULL, 0);
 	pump(&s);
 	code = (uint8_t)finish(&s);
 	send_frame(&s, SHIM_EXEC_EXIT, &code, 1);
 	flush(&s);
-	_exit(0);
+	farewell(&s);
 }

@@ -10,6 +10,7 @@
 #include "shim/cgroup.h"
 #include "shim/log.h"
 #include "shim/message.h"
+#include "shim/sandbox.h"
 #include "shim/watch.h"
 
 #define HOLD_CLIENTS_MAX 16
@@ -24,7 +25,7 @@ struct hold {
 	struct shim_task task;
 	int daemon;      /* who started us; it may be gone */
 	int dir, lock;   /* the attempt's folder */
-	int userns;      /* root mode; -1 */
+	struct sandbox_maps maps;
 	pid_t init;      /* the task's first process */
 	int pidfd, wire; /* of init */
 	int proc;        /* the task's /proc */

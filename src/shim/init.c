@@ -15,7 +15,6 @@
 
 #include "base/mem.h"
 #include "shim/note.h"
-#include "shim/sandbox.h"
 
 static _Noreturn void fail(const struct init_config *c, const struct err *err)
 {
@@ -123,11 +122,11 @@ _Noreturn void init_run(const struct init_config *c)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (c->task->uid_base < 0)
 		wait_for(c, NOTE_MAPPED);
-	if (sandbox_build(c->task, c->userns, &err) < 0)
+	if (sandbox_build(c->task, c->maps, &err) < 0)
 		fail(c, &err);
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	offer_to_oom();
-	if (sandbox_enter(c->task, c->userns, &err) < 0)
+	if (sandbox_enter(c->task, c->maps->range, &err) < 0)
 		fail(c, &err);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&chld);

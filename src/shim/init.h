@@ -8,10 +8,11 @@
 #pragma once
 
 #include "shim/message.h"
+#include "shim/sandbox.h"
 
 struct init_config {
 	const struct shim_task *task;
-	int userns;   /* root mode; -1: private, born in its own */
+	const struct sandbox_maps *maps;
 	int wire;     /* notes */
 	int out, err; /* the command's stdout and stderr */
 };

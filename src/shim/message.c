@@ -167,7 +167,7 @@ static void list_fini(struct shim_list *l)
 
 void shim_task_init(struct shim_task *t)
 {
-	*t = (struct shim_task){ .uid_base = -1, .nofile = -1, .core_bytes = -1, .memlock_bytes = -1 };
+	*t = (struct shim_task){ .uid_base = -1, .owner_uid = -1, .nofile = -1, .core_bytes = -1, .memlock_bytes = -1 };
 }
 
 void shim_task_fini(struct shim_task *t)
@@ -204,7 +204,8 @@ struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kin
 /* Every number of a task, in the order it travels. */
 #define TASK_NUMBERS(X)                                                                            \
 	X(job) X(rank) X(attempt) X(cpu_milli) X(memory_bytes) X(shm_bytes) X(pids_max)            \
-	X(log_limit_bytes) X(uid_base) X(uid_count) X(nofile) X(core_bytes) X(memlock_bytes)
+	X(log_limit_bytes) X(uid_base) X(uid_count) X(owner_uid) X(nofile) X(core_bytes)           \
+	X(memlock_bytes)
 
 static void put_numbers(const struct shim_task *t, struct buf *out)
 {

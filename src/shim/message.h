@@ -18,8 +18,7 @@
  *                 SHIM_EXITED comes after it; it is durable before the shim ends.
  *   sock          the control socket while the shim lives (0600; uid checked too)
  *   log.<offset>  segments of base/logframe.h, oldest removed beyond the limit
- *
- * AFTER A RESTART of the daemon shim_probe() tells what became of an attempt.
+ * After a restart of the daemon shim_probe() tells what became of an attempt.
  */
 #pragma once
 
@@ -62,6 +61,7 @@ struct shim_task {
 	int64_t cpu_milli, memory_bytes, shm_bytes, pids_max; /* 0: no limit of its own */
 	int64_t log_limit_bytes;                              /* 0: 1 GiB */
 	int64_t uid_base, uid_count;                          /* base -1: private mode */
+	int64_t owner_uid; /* root mode: whose folders it may use as their owner; -1: nobody's */
 	int64_t nofile, core_bytes, memlock_bytes;            /* -1: as the daemon's; only ever lowered */
 };
 

@@ -134,9 +134,9 @@ static int pivot(struct err *err)
 	return 0;
 }
 
-int sandbox_build(const struct shim_task *t, int userns, struct err *err)
+int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struct err *err)
 {
-	struct sandbox s = { .task = t, .userns = userns, .root = -1 };
+	struct sandbox s = { .task = t, .maps = m, .root = -1 };
 	mode_t mask = umask(0);
 	int done;
 

@@ -8,14 +8,33 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <sys/types.h>
+
 #include "base/err.h"
 #include "shim/message.h"
 
-/* userns: the owner's range (root mode), or -1.  On success this process's root and
- * working directory are the sandbox, and nothing of the host's tree can be reached. */
-int sandbox_build(const struct shim_task *t, int userns, struct err *err);
-/* Gives up the host: user namespace, uids, groups, rlimits, system call filter.  proc: a
- * descriptor of /proc inside. */
+/* User namespaces that exist only as descriptors: the owner's range, and for each group of
+ * a folder of the owner's one in which owner and group are root.  Made by the shim, because
+ * maps are written by process id, which means another process inside. */
+#define SANDBOX_MAPS_MAX 16
+
+struct sandbox_maps {
+	int range; /* -1: private mode, no maps */
+	struct {
+		gid_t gid;
+		int fd;
+	} owner[SANDBOX_MAPS_MAX];
+	int count;
+};
+
+int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct err *err);
+void sandbox_maps_fini(struct sandbox_maps *m);
+
+/* On success this process's root and working directory are the sandbox, and nothing of the
+ * host's tree can be reached. */
+int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struct err *err);
+/* Gives up the host: user namespace, uids, groups, keys; system call filter. */
 int sandbox_enter(const struct shim_task *t, int userns, struct err *err);
 /* Limits of one process that is about to exec; survives a machine that forbids them. */
 void sandbox_rlimits(const struct shim_task *t, bool pids_by_cgroup);

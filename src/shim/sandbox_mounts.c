@@ -2,12 +2,10 @@
 /* The mounts a bundle lists: inputs, outputs, code, small files. */
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -21,74 +19,115 @@ static bool in_range(const struct shim_task *t, uid_t uid)
 	return uid >= t->uid_base && uid < t->uid_base + t->uid_count;
 }
 
-/* A path that runs through a link may lead to what its author could not read himself. */
-static bool has_links(const char *path)
+static bool has_source(const struct shim_mount *m)
 {
-	struct open_how how = { .flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS };
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
-
-	if (fd >= 0)
-		close(fd);
-	return fd < 0;
+	return m->kind == SHIM_BIND_RO || m->kind == SHIM_BIND_RW || m->kind == SHIM_SCRATCH;
 }
 
-/* Root mode: the mount's owner outside is uid 0 inside, so that what the task may read is what
- * the owner may, and what it writes is the owner's.  -1 in *map: nothing to map. */
-static int owner_map(const struct sandbox *s, const struct shim_mount *m, const struct stat *st, int *map,
-		     struct err *err)
+static int find_map(const struct sandbox_maps *m, gid_t gid)
 {
-	struct idrange uids = { st->st_uid, s->task->uid_base, 1 };
-	struct idrange gids = { st->st_gid, s->task->uid_base, 1 };
+	for (int i = 0; i < m->count; i++) {
+		if (m->owner[i].gid == gid)
+			return m->owner[i].fd;
+	}
+	return -1;
+}
 
+static int add_owner_map(struct sandbox_maps *m, const struct shim_task *t, gid_t gid, struct err *err)
+{
+	struct idrange uids = { t->owner_uid, t->uid_base, 1 }, gids = { gid, t->uid_base, 1 };
+	int fd;
+
+	if (find_map(m, gid) >= 0 || m->count == SANDBOX_MAPS_MAX)
+		return 0; /* a folder without a map is refused when it is mounted */
+	if ((fd = userns_create(&uids, &gids, err)) < 0)
+		return -1;
+	m->owner[m->count].gid = gid;
+	m->owner[m->count++].fd = fd;
+	return 0;
+}
+
+int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct err *err)
+{
+	struct stat st;
+
+	*m = (struct sandbox_maps){ .range = -1 };
+	if (t->uid_base < 0)
+		return 0;
+	if ((m->range = userns_range(t->uid_base, t->uid_count, err)) < 0)
+		return -1;
+	for (size_t i = 0; t->owner_uid > 0 && i < t->mount_count; i++) {
+		if (has_source(&t->mounts[i]) && stat(t->mounts[i].source, &st) == 0 &&
+		    st.st_uid == t->owner_uid && add_owner_map(m, t, st.st_gid, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+void sandbox_maps_fini(struct sandbox_maps *m)
+{
+	if (m->range >= 0)
+		close(m->range);
+	for (int i = 0; i < m->count; i++)
+		close(m->owner[i].fd);
+	*m = (struct sandbox_maps){ .range = -1 };
+}
+
+/* Root mode: a folder of the job's owner is root's inside, so that what the task may read is
+ * what the owner may, and what it writes is the owner's.  Of anybody else's folder it sees what
+ * anybody may, and writes nothing: a setuid file made inside would be that one's outside.
+ * -1 in *map: nothing to map. */
+static int choose_map(const struct sandbox *s, const struct shim_mount *m, const struct stat *st, int *map,
+		      struct err *err)
+{
 	*map = -1;
 	if (!s->root_mode || in_range(s->task, st->st_uid))
 		return 0;
-	if (m->kind != SHIM_SCRATCH && (st->st_uid == 0 || has_links(m->source))) {
-		/* Root's own files: read as anybody may.  Never written: a setuid file made
-		 * inside would be root's outside. */
-		if (m->kind == SHIM_BIND_RO)
-			return 0;
-		return err_set(err, ERR_DENIED,
-			       "%s belongs to uid %u: a task may not write there for its owner", m->source,
-			       st->st_uid);
-	}
-	*map = userns_create(&uids, &gids, err);
-	return *map < 0 ? -1 : 0;
+	if (m->kind == SHIM_SCRATCH && st->st_uid == 0)
+		*map = s->maps->range; /* the daemon's own copy of the code; never written */
+	else if (s->task->owner_uid > 0 && st->st_uid == s->task->owner_uid)
+		*map = find_map(s->maps, st->st_gid);
+	if (*map < 0 && m->kind == SHIM_BIND_RW)
+		return err_set(err, ERR_DENIED, "%s belongs to uid %u: this task may not write there",
+			       m->source, st->st_uid);
+	return 0;
 }
 
 /* A copy of the source, with its owner mapped where the file system can. */
-static int source_mount(const struct sandbox *s, const struct shim_mount *m, const struct stat *st,
-			struct err *err)
+static int source_mount(const struct sandbox *s, const struct shim_mount *m, mode_t *mode, struct err *err)
 {
+	bool deep = !s->root_mode && m->kind != SHIM_SCRATCH;
 	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
+	AUTO_FD int fd = mount_copy(m->source, deep, err);
+	struct stat st;
 	int map;
-	AUTO_FD int fd = mount_copy(m->source, !s->root_mode && m->kind != SHIM_SCRATCH, err);
 
-	if (fd < 0 || owner_map(s, m, st, &map, err) < 0)
+	/* Asked of what was bound, not of the path, which may lead elsewhere by now. */
+	if (fd < 0 || fstatat(fd, "", &st, AT_EMPTY_PATH) < 0 || choose_map(s, m, &st, &map, err) < 0)
 		return -1;
-	AUTO_FD int map_fd = map;
+	*mode = st.st_mode;
 	if (m->kind != SHIM_BIND_RW)
 		attr |= MOUNT_ATTR_RDONLY;
-	if (mount_change(fd, attr, map_fd, !s->root_mode && m->kind != SHIM_SCRATCH, err) == 0)
+	if (mount_change(fd, attr, map, deep, err) == 0)
 		return TAKE_FD(fd);
-	if (map_fd < 0 || m->kind == SHIM_BIND_RW)
-		return err_wrap(err, "the file system of %s cannot map owners: give it to uid %lld",
+	if (map < 0)
+		return -1;
+	if (m->kind == SHIM_BIND_RW)
+		return err_wrap(err, "the file system of %s cannot map owners: give the folder to uid %lld",
 				m->source, (long long)s->task->uid_base);
-	return mount_change(fd, attr, -1, false, err) < 0 ? -1 : TAKE_FD(fd);
+	return mount_change(fd, attr, -1, deep, err) < 0 ? -1 : TAKE_FD(fd);
 }
 
 static int bind(struct sandbox *s, const struct shim_mount *m, struct err *err)
 {
 	const char *name = strrchr(m->target, '/') + 1;
 	AUTO_FREE char *parent = mem_strndup(m->target, (size_t)(name - m->target - 1));
-	struct stat st;
+	mode_t mode;
+	AUTO_FD int fd = source_mount(s, m, &mode, err);
 
-	if (stat(m->source, &st) < 0)
-		return err_sys(err, "open %s", m->source);
-	AUTO_FD int fd = source_mount(s, m, &st, err);
 	if (fd < 0)
 		return -1;
-	if (S_ISDIR(st.st_mode)) {
+	if (S_ISDIR(mode)) {
 		AUTO_FD int at = sandbox_folder(s, m->target, err);
 		return at < 0 ? -1 : mount_place(TAKE_FD(fd), at, "", err);
 	}
@@ -104,13 +143,11 @@ static int bind(struct sandbox *s, const struct shim_mount *m, struct err *err)
 static int scratch(struct sandbox *s, const struct shim_mount *m, struct err *err)
 {
 	char lower[16];
-	struct stat st;
+	mode_t mode;
 	int n;
-
-	if (stat(m->source, &st) < 0)
-		return err_sys(err, "open %s", m->source);
 	AUTO_FD int at = sandbox_folder(s, m->target, err);
-	AUTO_FD int fd = source_mount(s, m, &st, err);
+	AUTO_FD int fd = source_mount(s, m, &mode, err);
+
 	if (at < 0 || fd < 0 || (n = sandbox_overlay_slot(s, err)) < 0)
 		return -1;
 	snprintf(lower, sizeof lower, "l%d", n);

@@ -13,10 +13,11 @@
 
 #include "base/err.h"
 #include "shim/message.h"
+#include "shim/sandbox.h"
 
 struct sandbox {
 	const struct shim_task *task;
-	int userns;     /* root mode; -1: private */
+	const struct sandbox_maps *maps;
 	bool root_mode;
 	uid_t owner;    /* uid 0 inside, as this process sees it now */
 	int root;       /* descriptor of root/ once it is a mount */

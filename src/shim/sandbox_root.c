@@ -20,6 +20,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -89,7 +90,7 @@ int sandbox_overlay(struct sandbox *s, int n, bool guarded, int at, struct err *
 
 struct small_file {
 	const char *path;
-	mode_t mode;
+	mode_t mode; /* S_IFDIR: a folder; with S_ISVTX: that replaces the host's, not adds to it */
 	const char *text;
 };
 
@@ -103,9 +104,13 @@ static const struct small_file etc_files[] = {
 static const struct small_file dpkg_files[] = {
 	{ "lock", 0640, "" },
 	{ "lock-frontend", 0640, "" },
+	{ "triggers", S_IFDIR | 0755, NULL },
+	{ "triggers/Lock", 0640, "" },
 };
 static const struct small_file apt_files[] = {
-	{ "daily_lock", 0640, "" },
+	{ "lists", S_IFDIR | 0755, NULL },
+	{ "lists/lock", 0640, "" },
+	{ "lists/partial", S_IFDIR | S_ISVTX | 0755, NULL },
 };
 
 /* sudo where the real one cannot work (it belongs to a root that is not ours, or is not
@@ -165,6 +170,21 @@ static int bundle_files(struct sandbox *s, int dir, struct err *err)
 	return 0;
 }
 
+static int upper_folder(const struct sandbox *s, const char *upper, int dir, const struct small_file *f,
+			struct err *err)
+{
+	char path[64];
+
+	if (sandbox_mkdir(s, dir, f->path, f->mode & 0777, err) < 0)
+		return -1;
+	snprintf(path, sizeof path, "%s/%s", upper, f->path);
+	if (f->mode & S_ISVTX &&
+	    setxattr(path, s->root_mode ? "trusted.overlay.opaque" : "user.overlay.opaque", "y", 1, 0) < 0 &&
+	    errno != EOPNOTSUPP)
+		return err_sys(err, "replace %s", f->path);
+	return 0;
+}
+
 /* Written into the upper before it is mounted: through the overlay each would cost a whiteout. */
 static int fill_upper(struct sandbox *s, const struct lower *l, int n, struct err *err)
 {
@@ -177,7 +197,8 @@ static int fill_upper(struct sandbox *s, const struct lower *l, int n, struct er
 	for (size_t i = 0; i < l->count; i++) {
 		const struct small_file *f = &l->files[i];
 
-		if (sandbox_file(s, dir, f->path, f->mode, f->text, strlen(f->text), err) < 0)
+		if ((S_ISDIR(f->mode) ? upper_folder(s, upper, dir, f, err)
+				      : sandbox_file(s, dir, f->path, f->mode, f->text, strlen(f->text), err)) < 0)
 			return -1;
 	}
 	if (str_eq(l->path, "/etc"))
@@ -204,7 +225,7 @@ static int bind_lower(struct sandbox *s, const char *path, int n, struct err *er
 	AUTO_FD int fd = mount_copy(path, false, err);
 
 	snprintf(at, sizeof at, "l%d", n);
-	if (fd < 0 || mount_change(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, s->userns, false, err) < 0)
+	if (fd < 0 || mount_change(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, s->maps->range, false, err) < 0)
 		return -1;
 	return mount_place(TAKE_FD(fd), AT_FDCWD, at, err);
 }

@@ -170,7 +170,7 @@ static void hold_init(struct hold *h)
 	*h = (struct hold){ .daemon = SHIM_FD,
 			    .dir = -1,
 			    .lock = -1,
-			    .userns = -1,
+			    .maps.range = -1,
 			    .pidfd = -1,
 			    .wire = -1,
 			    .proc = -1,
@@ -236,6 +236,7 @@ int shim_main(void)
 		hold(&h);
 	else
 		tell(&h, SHIM_REFUSED, "this attempt was begun before", 29);
+	sandbox_maps_fini(&h.maps);
 	shim_task_fini(&h.task);
 	return 0;
 }

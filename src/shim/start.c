@@ -61,13 +61,13 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 	};
 	pid_t pid;
 
-	if (h->userns < 0)
+	if (h->maps.range < 0)
 		a.flags |= CLONE_NEWUSER;
 	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
 	if (pid < 0)
 		return err_sys(err, "create the task's namespaces");
 	if (pid == 0) {
-		struct init_config c = { &h->task, h->userns, e->wire, e->out, e->err };
+		struct init_config c = { &h->task, &h->maps, e->wire, e->out, e->err };
 
 		close(h->wire); /* else we would never see the shim go */
 		init_run(&c);
@@ -122,7 +122,7 @@ static int leave_mark(struct hold *h, struct err *err)
  * here: the two halves take about the same time. */
 static int prepare(struct hold *h, struct err *err)
 {
-	if (h->userns < 0 &&
+	if (h->maps.range < 0 &&
 	    (userns_map_self(h->init, err) < 0 || note_send(h->wire, NOTE_MAPPED, 0, NULL) < 0))
 		return -1;
 	return limit(h, err) < 0 || control_listen(h, err) < 0 || leave_mark(h, err) < 0 ? -1 : 0;
@@ -151,8 +151,7 @@ int hold_start(struct hold *h)
 	struct ends e = { -1, -1, -1 };
 	int done = -1;
 
-	h->userns = h->task.uid_base < 0 ? -1 : userns_range(h->task.uid_base, h->task.uid_count, err);
-	if (h->task.uid_base >= 0 && h->userns < 0)
+	if (sandbox_maps_init(&h->maps, &h->task, err) < 0)
 		return -1;
 	if (make_ends(h, &e, err) == 0 && spawn_init(h, &e, err) == 0)
 		done = 0;

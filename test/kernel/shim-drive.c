@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* shim-drive - speaks to yard-shim as the daemon does, for tests that need no daemon.
  *
- *   shim-drive run [-d] [-u BASE] [-m BYTES] [-p PIDS] [-c MILLI] [-S SHM] [-l LOGBYTES]
+ *   shim-drive run [-d] [-u BASE] [-o OWNER] [-m BYTES] [-p PIDS] [-c MILLI] [-S SHM] [-l LOGBYTES]
  *                  [-w WORKDIR] [-M KIND:TARGET[:SOURCE or CONTENT]]... FOLDER CMD...
  *       to its end: prints the exit record; -d: until it has started
  *   shim-drive bench N [the options of run] FOLDER CMD...   N times, prints ms each
@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -80,11 +81,13 @@ static bool parse(struct shim_task *t, int argc, char **argv)
 	t->job = getpid();
 	t->workdir = mem_strdup("/tmp");
 	t->hostname = mem_strdup("task");
-	for (int o; (o = getopt(argc, argv, "+du:m:p:c:S:l:w:M:")) >= 0;) {
+	for (int o; (o = getopt(argc, argv, "+du:o:m:p:c:S:l:w:M:")) >= 0;) {
 		if (o == 'd')
 			detach = true;
 		else if (o == 'u')
 			t->uid_base = number(optarg), t->uid_count = 65536;
+		else if (o == 'o')
+			t->owner_uid = number(optarg);
 		else if (o == 'm')
 			t->memory_bytes = number(optarg);
 		else if (o == 'p')
@@ -273,6 +276,8 @@ static void write_all(int fd, const char *data, size_t len)
 	while (len > 0) {
 		ssize_t n = write(fd, data, len);
 
+		if (n < 0 && errno == EPIPE)
+			return; /* the command ended before it read all */
 		if (n < 0 && errno == EAGAIN) {
 			poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1);
 			continue;
@@ -406,6 +411,8 @@ static int probe(const char *folder)
 int main(int argc, char **argv)
 {
 	const char *what = argc > 2 ? argv[1] : "";
+
+	signal(SIGPIPE, SIG_IGN);
 
 	if (str_eq(what, "run"))
 		return run(argc - 1, argv + 1);
