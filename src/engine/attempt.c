@@ -34,7 +34,8 @@ static void pause_for(struct attempt *a, int64_t ms)
 	world_timer_at(a->timer, now(a) + ms);
 }
 
-struct attempt *attempt_create(struct process *p, const struct task_ref *ref, const char *folder)
+struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
+			       const char *folder)
 {
 	struct attempt *a = mem_alloc(1, sizeof *a);
 
@@ -146,8 +147,9 @@ static void on_link_end(void *arg)
 	link_close(TAKE(a->link));
 	if (!reap(a)) {
 		a->pidfd = (int)syscall(SYS_pidfd_open, a->pid, 0);
-		a->reaper = a->pidfd < 0 ? NULL :
-					   world_watch_create(a->p->world, a->pidfd, on_child, a);
+		a->reaper = a->pidfd < 0 ? NULL
+					 : world_watch_create(a->p->world, a->pidfd,
+							      on_child, a);
 		if (a->reaper)
 			return;
 	}
@@ -168,7 +170,8 @@ static void on_control_end(void *arg)
 	struct attempt *a = arg;
 
 	link_close(TAKE(a->control));
-	a->stop_sent = ATTEMPT_STOP_NONE; /* asked again below, should the shim still live */
+	a->stop_sent =
+		ATTEMPT_STOP_NONE; /* asked again below, should the shim still live */
 	if (a->state == ATTEMPT_RUNNING && a->stop != ATTEMPT_STOP_NONE)
 		pause_for(a, LOOK_PAUSE_MS);
 }
@@ -188,7 +191,8 @@ static void send_stop(struct attempt *a)
 {
 	const struct link_events ev = { a, on_control_frame, on_control_end };
 
-	if (a->state != ATTEMPT_RUNNING || a->stop == ATTEMPT_STOP_NONE || a->stop == a->stop_sent)
+	if (a->state != ATTEMPT_RUNNING || a->stop == ATTEMPT_STOP_NONE ||
+	    a->stop == a->stop_sent)
 		return;
 	if (!a->control)
 		a->control = connect_shim(a, &ev);
@@ -196,7 +200,8 @@ static void send_stop(struct attempt *a)
 		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
 		return;
 	}
-	link_send(a->control, a->stop == ATTEMPT_STOP_KILL ? SHIM_KILL : SHIM_TERM, NULL, 0);
+	link_send(a->control, a->stop == ATTEMPT_STOP_KILL ? SHIM_KILL : SHIM_TERM, NULL,
+		  0);
 	a->stop_sent = a->stop;
 	if (a->stop == ATTEMPT_STOP_KILL)
 		pause_for(a, KILL_WITHIN_MS);
@@ -270,10 +275,12 @@ static void on_frame(void *arg, const struct shim_frame *f)
 	if (f->type == SHIM_STARTED) {
 		tell_started(a);
 		send_stop(a);
-	} else if (f->type == SHIM_EXITED && shim_exit_decode(f->data, f->len, &exit, &err) == 0) {
+	} else if (f->type == SHIM_EXITED &&
+		   shim_exit_decode(f->data, f->len, &exit, &err) == 0) {
 		convert_exit(&exit, &a->exit);
 		finish(a);
-	} else if (f->type == SHIM_REFUSED) { /* it ends then, and the folder tells the rest */
+	} else if (f->type ==
+		   SHIM_REFUSED) { /* it ends then, and the folder tells the rest */
 		snprintf(a->refused, sizeof a->refused, "%.*s", (int)f->len, f->data);
 	}
 }
@@ -292,7 +299,8 @@ void attempt_spawn(struct attempt *a)
 	shim_task_encode(&task, &encoded);
 	shim_task_fini(&task);
 	if (encoded.len > SHIM_BUNDLE_MAX) {
-		finish_unstarted(a, "its variables, files and arguments are too large together");
+		finish_unstarted(
+			a, "its variables, files and arguments are too large together");
 		return;
 	}
 	if (spawn_take(&p->spares, &shim, &err) < 0) {
@@ -338,10 +346,13 @@ static void nothing_there(struct attempt *a)
 	} else if (a->refused[0]) {
 		finish_unstarted(a, a->refused);
 	} else if (a->spawned) {
-		snprintf(why, sizeof why, WIFSIGNALED(a->status) ?
-			 "the process that was to hold it was killed by signal %d" :
-			 "the process that was to hold it ended with code %d",
-			 WIFSIGNALED(a->status) ? WTERMSIG(a->status) : WEXITSTATUS(a->status));
+		snprintf(
+			why, sizeof why,
+			WIFSIGNALED(a->status)
+				? "the process that was to hold it was killed by signal %d"
+				: "the process that was to hold it ended with code %d",
+			WIFSIGNALED(a->status) ? WTERMSIG(a->status)
+					       : WEXITSTATUS(a->status));
 		finish_unstarted(a, why);
 	} else {
 		convert_lost("its folder tells nothing of it", &a->exit);
@@ -381,7 +392,8 @@ void attempt_look(struct attempt *a)
 		shim_sweep(&probe.mark);
 		convert_lost(probe.lost, &a->exit);
 		if (a->shim_killed)
-			a->exit = (struct task_exit){ .kind = EXIT_STOPPED, .signal = SIGKILL };
+			a->exit = (struct task_exit){ .kind = EXIT_STOPPED,
+						      .signal = SIGKILL };
 		finish(a);
 		break;
 	}
@@ -408,7 +420,8 @@ static int ask_usage(const struct attempt *a, struct shim_usage *out, struct err
 		if (shim_frame_get(answer, have, &f) > 0 && f.type == SHIM_USAGE)
 			return shim_usage_decode(f.data, f.len, out, err);
 		if (poll(&p, 1, USAGE_WAIT_MS) <= 0 || have == sizeof answer)
-			return err_set(err, ERR_BUSY, "the task's shim does not answer now");
+			return err_set(err, ERR_BUSY,
+				       "the task's shim does not answer now");
 		n = recv(fd, answer + have, sizeof answer - have, 0);
 		if (n <= 0)
 			return err_set(err, ERR_CONFLICT, "the task has just ended");

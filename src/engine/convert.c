@@ -8,14 +8,12 @@
 #include "base/str.h"
 #include "engine/homes.h"
 
-#define CORE_BYTES   0 /* a core file would fill the task's own folders */
+#define CORE_BYTES    0 /* a core file would fill the task's own folders */
 #define LIMIT_AS_OURS (-1)
 
 static const enum shim_mount_kind mount_kinds[MOUNT_KIND_COUNT] = {
-	[MOUNT_BIND_RO] = SHIM_BIND_RO,
-	[MOUNT_BIND_RW] = SHIM_BIND_RW,
-	[MOUNT_SCRATCH] = SHIM_SCRATCH,
-	[MOUNT_DIR] = SHIM_DIR,
+	[MOUNT_BIND_RO] = SHIM_BIND_RO, [MOUNT_BIND_RW] = SHIM_BIND_RW,
+	[MOUNT_SCRATCH] = SHIM_SCRATCH, [MOUNT_DIR] = SHIM_DIR,
 	[MOUNT_FILE] = SHIM_FILE,
 };
 
@@ -31,7 +29,8 @@ static void convert_mounts(const struct bundle *b, struct shim_task *out)
 {
 	for (size_t i = 0; i < b->mount_count; i++) {
 		const struct mount *m = &b->mounts[i];
-		struct shim_mount *to = shim_task_mount(out, mount_kinds[m->kind], m->target, m->source);
+		struct shim_mount *to =
+			shim_task_mount(out, mount_kinds[m->kind], m->target, m->source);
 
 		if (m->kind != MOUNT_FILE)
 			continue;
@@ -40,7 +39,8 @@ static void convert_mounts(const struct bundle *b, struct shim_task *out)
 	}
 }
 
-void convert_bundle(const struct convert_context *c, const struct bundle *b, struct shim_task *out)
+void convert_bundle(const struct convert_context *c, const struct bundle *b,
+		    struct shim_task *out)
 {
 	shim_task_init(out);
 	out->job = b->ref.job;
@@ -53,7 +53,8 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b, str
 	for (size_t i = 0; i < b->argc; i++)
 		shim_list_add(&out->argv, b->argv[i]);
 	for (size_t i = 0; i < b->env.count; i++) {
-		AUTO_FREE char *var = str_printf("%s=%s", b->env.items[i].key, b->env.items[i].value);
+		AUTO_FREE char *var =
+			str_printf("%s=%s", b->env.items[i].key, b->env.items[i].value);
 
 		shim_list_add(&out->env, var);
 	}
@@ -68,6 +69,7 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b, str
 	out->log_limit_bytes = b->log_limit_bytes;
 	out->uid_base = b->uid_base;
 	out->uid_count = b->uid_count;
+	out->owner_uid = b->owner_uid;
 	out->nofile = LIMIT_AS_OURS;
 	out->core_bytes = CORE_BYTES;
 	out->memlock_bytes = LIMIT_AS_OURS;

@@ -15,7 +15,8 @@ struct convert_context {
 };
 
 /* The task is the caller's to shim_task_fini(). */
-void convert_bundle(const struct convert_context *c, const struct bundle *b, struct shim_task *out);
+void convert_bundle(const struct convert_context *c, const struct bundle *b,
+		    struct shim_task *out);
 void convert_exit(const struct shim_exit *in, struct task_exit *out);
 void convert_lost(const char *why, struct task_exit *out);
 void convert_unstarted(const char *why, struct task_exit *out);

@@ -22,7 +22,8 @@
 struct engine_sink {
 	void *arg;
 	void (*started)(void *arg, const struct task_ref *ref);
-	void (*exited)(void *arg, const struct task_ref *ref, const struct task_exit *exit);
+	void (*exited)(void *arg, const struct task_ref *ref,
+		       const struct task_exit *exit);
 	void (*node)(void *arg, const struct node *node); /* added or changed */
 };
 
@@ -50,10 +51,10 @@ struct engine_ops {
 	/* A further command inside a running task.  On success the stream carries shim
 	 * exec frames (shim/message.h): input, output, window size, exit.  The first frame
 	 * that comes is SHIM_OK or SHIM_ERROR (with a sentence). */
-	int (*exec)(struct engine *e, const struct task_ref *ref, const char *const *argv, bool tty,
-		    struct world_stream **out, struct err *err);
-	int (*usage)(struct engine *e, const struct task_ref *ref, struct engine_usage *out,
-		     struct err *err);
+	int (*exec)(struct engine *e, const struct task_ref *ref, const char *const *argv,
+		    bool tty, struct world_stream **out, struct err *err);
+	int (*usage)(struct engine *e, const struct task_ref *ref,
+		     struct engine_usage *out, struct err *err);
 	void (*destroy)(struct engine *e); /* tasks go on */
 };
 
@@ -69,24 +70,27 @@ struct engine_process_config {
 	struct device_count simulated[DEVICE_KINDS_MAX];
 };
 
-struct engine *engine_process_create(struct world *w, const struct engine_process_config *c,
+struct engine *engine_process_create(struct world *w,
+				     const struct engine_process_config *c,
 				     const struct engine_sink *sink, struct err *err);
 
 /* The simulated machine: what runs on it outlives the engine, as shims outlive the daemon. */
 struct engine_sim_machine;
 struct engine_sim_faults {
-	int lie_percent;       /* reports that come twice, late, or for an attempt long gone */
+	int lie_percent; /* reports that come twice, late, or for an attempt long gone */
 	int start_fail_percent;
-	int lost_percent;      /* tasks that vanish at a crash */
-	int64_t run_ms_max;    /* a task runs 0..this long unless stopped */
+	int lost_percent;   /* tasks that vanish at a crash */
+	int64_t run_ms_max; /* a task runs 0..this long unless stopped */
 	int ignore_term_percent;
-	int fail_percent;      /* tasks that exit non-zero */
+	int fail_percent; /* tasks that exit non-zero */
 };
-struct engine_sim_machine *engine_sim_machine_create(struct world *w, const struct node *nodes,
+struct engine_sim_machine *engine_sim_machine_create(struct world *w,
+						     const struct node *nodes,
 						     size_t node_count,
 						     const struct engine_sim_faults *f);
 void engine_sim_machine_destroy(struct engine_sim_machine *m);
-struct engine *engine_sim_create(struct engine_sim_machine *m, const struct engine_sink *sink);
+struct engine *engine_sim_create(struct engine_sim_machine *m,
+				 const struct engine_sink *sink);
 /* For the checks: how often this attempt was really started; tasks that run now. */
 int engine_sim_starts(const struct engine_sim_machine *m, const struct task_ref *ref);
 int engine_sim_running(const struct engine_sim_machine *m);

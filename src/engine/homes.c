@@ -44,8 +44,9 @@ static void add(struct homes *h, const char *path)
 {
 	struct stat st;
 
-	if (!inside(path, h->home) || str_eq(path, h->home) || strstr(path, "/../") || str_ends(path, "/..") ||
-	    stat(path, &st) < 0 || !S_ISDIR(st.st_mode) || mounted(h, path))
+	if (!inside(path, h->home) || str_eq(path, h->home) || strstr(path, "/../") ||
+	    str_ends(path, "/..") || stat(path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    mounted(h, path))
 		return;
 	if (inside(h->hidden, path) || inside(path, h->hidden))
 		return;
@@ -69,7 +70,8 @@ static void add_python(struct homes *h, const char *bin)
 	char link[PATH_MAX], real[PATH_MAX];
 	int len = snprintf(link, sizeof link, "%s/python3", bin);
 
-	if (len < 0 || (size_t)len >= sizeof link || !realpath(link, real) || !inside(real, h->home))
+	if (len < 0 || (size_t)len >= sizeof link || !realpath(link, real) ||
+	    !inside(real, h->home))
 		return;
 	if (up(real) && str_ends(real, "/bin") && up(real))
 		add(h, real);
@@ -95,8 +97,8 @@ static void add_path(struct homes *h, const char *folder, size_t len)
 		if (str_ends(tree, "/.local")) {
 			snprintf(lib, sizeof lib, "%s/lib", tree);
 			add(h, lib);
-		} else if (has(tree, "pyvenv.cfg") || has(tree, "conda-meta") || has(tree, "lib") ||
-			   has(tree, "versions")) {
+		} else if (has(tree, "pyvenv.cfg") || has(tree, "conda-meta") ||
+			   has(tree, "lib") || has(tree, "versions")) {
 			add(h, tree);
 		}
 	}
@@ -111,7 +113,8 @@ static const char *variable(const struct bundle *b, const char *key)
 	return "";
 }
 
-void homes_mount(const char *home, const char *hidden, const struct bundle *b, struct shim_task *out)
+void homes_mount(const char *home, const char *hidden, const struct bundle *b,
+		 struct shim_task *out)
 {
 	static const char *const whole[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
 	struct homes h = { home, hidden, out->mount_count, out };

@@ -9,4 +9,5 @@
 /* Adds read-only binds of the folders under `home` that the bundle's PATH, VIRTUAL_ENV and
  * CONDA_PREFIX name, with what those need to work (the environment a `bin` belongs to, the
  * Python a virtual environment was made with).  Never `hidden` or a folder that holds it. */
-void homes_mount(const char *home, const char *hidden, const struct bundle *b, struct shim_task *out);
+void homes_mount(const char *home, const char *hidden, const struct bundle *b,
+		 struct shim_task *out);

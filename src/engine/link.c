@@ -48,9 +48,11 @@ static void on_end(void *arg, const struct err *err)
 	end(arg);
 }
 
-struct link *link_open(struct world *w, int fd, const struct link_events *ev, struct err *err)
+struct link *link_open(struct world *w, int fd, const struct link_events *ev,
+		       struct err *err)
 {
-	static const struct world_stream_events events = { .on_data = on_data, .on_end = on_end };
+	static const struct world_stream_events events = { .on_data = on_data,
+							   .on_end = on_end };
 	struct world_stream *s = world_stream_open(w, fd, err);
 	struct link *l;
 

@@ -21,6 +21,7 @@ struct link_events {
 };
 
 /* Owns the fd, also on failure. */
-struct link *link_open(struct world *w, int fd, const struct link_events *ev, struct err *err);
+struct link *link_open(struct world *w, int fd, const struct link_events *ev,
+		       struct err *err);
 void link_send(struct link *l, enum shim_type type, const void *data, size_t len);
 void link_close(struct link *l); /* NULL is fine */

@@ -20,11 +20,16 @@
 
 static const struct family {
 	const char *type, *prefix;
-	const char *shared[6]; /* what the driver needs beside the devices, where it is there */
+	const char *shared
+		[6]; /* what the driver needs beside the devices, where it is there */
 } families[] = {
-	{ "gpu", "/dev/nvidia",
-	  { "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset" } },
-	{ "npu", "/dev/davinci", { "/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc" } },
+	{ "gpu",
+	  "/dev/nvidia",
+	  { "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools",
+	    "/dev/nvidia-modeset" } },
+	{ "npu",
+	  "/dev/davinci",
+	  { "/dev/davinci_manager", "/dev/devmm_svm", "/dev/hisi_hdc" } },
 };
 
 static int64_t file_number(const char *path)
@@ -55,8 +60,9 @@ static int64_t cpu_of_machine(void)
 /* What is installed, or less where the daemon itself was given less. */
 static int64_t memory_of_machine(void)
 {
-	static const char *const limits[] = { "/sys/fs/cgroup/memory.max",
-					      "/sys/fs/cgroup/memory/memory.limit_in_bytes" };
+	static const char *const limits[] = {
+		"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
+	};
 	struct sysinfo si;
 	int64_t bytes;
 
@@ -77,7 +83,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Device nodes "<prefix><number>" in dev, by number. */
-static void find_devices(const char *dev, const struct family *f, struct machine_kind *out)
+static void find_devices(const char *dev, const struct family *f,
+			 struct machine_kind *out)
 {
 	const char *name = strrchr(f->prefix, '/') + 1;
 	DIR *dir = opendir(dev);
@@ -107,14 +114,16 @@ static struct machine_kind *kind_add(struct machine *m, const struct machine_kin
 	return NULL;
 }
 
-void machine_discover(const struct engine_process_config *c, const char *dev, struct machine *out)
+void machine_discover(const struct engine_process_config *c, const char *dev,
+		      struct machine *out)
 {
 	struct node *n = &out->node;
 
 	*out = (struct machine){ 0 };
 	snprintf(n->name, sizeof n->name, "%s", c->node_name);
 	n->capacity.cpu_milli = c->cpu_milli ? c->cpu_milli : cpu_of_machine();
-	n->capacity.memory_bytes = c->memory_bytes ? c->memory_bytes : memory_of_machine();
+	n->capacity.memory_bytes =
+		c->memory_bytes ? c->memory_bytes : memory_of_machine();
 	n->up = true;
 	n->port_first = PORT_FIRST;
 	n->port_last = PORT_LAST;
@@ -127,7 +136,8 @@ void machine_discover(const struct engine_process_config *c, const char *dev, st
 	}
 	/* Declared ones take the place of found ones of that type: never a mixture. */
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
-		struct machine_kind kind = { .simulated = true, .count = c->simulated[i].count };
+		struct machine_kind kind = { .simulated = true,
+					     .count = c->simulated[i].count };
 
 		if (kind.count <= 0)
 			continue;
@@ -137,7 +147,8 @@ void machine_discover(const struct engine_process_config *c, const char *dev, st
 		n->simulated_devices |= kind_add(out, &kind) != NULL;
 	}
 	for (size_t i = 0; i < COUNT_OF(out->kinds) && out->kinds[i].count; i++)
-		resources_set_device(&n->capacity, out->kinds[i].type, out->kinds[i].count);
+		resources_set_device(&n->capacity, out->kinds[i].type,
+				     out->kinds[i].count);
 }
 
 static void add_shared(const char *type, struct shim_list *out)
@@ -145,12 +156,14 @@ static void add_shared(const char *type, struct shim_list *out)
 	struct stat st;
 
 	for (size_t i = 0; i < COUNT_OF(families); i++)
-		for (size_t k = 0; str_eq(families[i].type, type) && families[i].shared[k]; k++)
+		for (size_t k = 0;
+		     str_eq(families[i].type, type) && families[i].shared[k]; k++)
 			if (stat(families[i].shared[k], &st) == 0)
 				shim_list_add(out, families[i].shared[k]);
 }
 
-void machine_devices(const struct machine *m, const struct placement *p, struct shim_list *out)
+void machine_devices(const struct machine *m, const struct placement *p,
+		     struct shim_list *out)
 {
 	char path[64];
 
@@ -164,7 +177,8 @@ void machine_devices(const struct machine *m, const struct placement *p, struct 
 			for (int d = 0; d < kind->count; d++) {
 				if (!(p->devices[i].mask >> d & 1))
 					continue;
-				snprintf(path, sizeof path, "%s%d", kind->prefix, kind->numbers[d]);
+				snprintf(path, sizeof path, "%s%d", kind->prefix,
+					 kind->numbers[d]);
 				shim_list_add(out, path);
 			}
 			add_shared(kind->type, out);

@@ -18,6 +18,8 @@ struct machine {
 };
 
 /* dev: "/dev", but for tests. */
-void machine_discover(const struct engine_process_config *c, const char *dev, struct machine *out);
+void machine_discover(const struct engine_process_config *c, const char *dev,
+		      struct machine *out);
 /* The device nodes of a placement, and those its driver needs beside them. */
-void machine_devices(const struct machine *m, const struct placement *p, struct shim_list *out);
+void machine_devices(const struct machine *m, const struct placement *p,
+		     struct shim_list *out);

@@ -15,7 +15,8 @@
 #include "base/str.h"
 #include "shim/probe.h"
 
-#define SPAWNS_A_TURN 4 /* so that a job of thousands of tasks does not hold up the loop */
+#define SPAWNS_A_TURN                                                                    \
+	4 /* so that a job of thousands of tasks does not hold up the loop */
 
 static struct process *cast(struct engine *e)
 {
@@ -35,7 +36,8 @@ static struct attempt *find(const struct process *p, const struct task_ref *ref)
 	return map_gets(p->by_ref, key);
 }
 
-static struct attempt *learn(struct process *p, const struct task_ref *ref, const char *folder)
+static struct attempt *learn(struct process *p, const struct task_ref *ref,
+			     const char *folder)
 {
 	struct attempt *a = attempt_create(p, ref, folder);
 	char key[64];
@@ -163,7 +165,8 @@ static void process_start(struct engine *e, struct bundle *b)
 	attempt_look(a);
 }
 
-static void process_adopt(struct engine *e, const struct task_ref *ref, const char *folder)
+static void process_adopt(struct engine *e, const struct task_ref *ref,
+			  const char *folder)
 {
 	struct process *p = cast(e);
 	struct attempt *a = find(p, ref);
@@ -185,7 +188,8 @@ static void process_stop(struct engine *e, const struct task_ref *ref, bool kill
 		attempt_stop(a, kill);
 }
 
-static void process_forget(struct engine *e, const struct task_ref *ref, const char *folder)
+static void process_forget(struct engine *e, const struct task_ref *ref,
+			   const char *folder)
 {
 	static const char *const files[] = { "sock", "lock" };
 	struct process *p = cast(e);
@@ -210,7 +214,8 @@ static void process_forget(struct engine *e, const struct task_ref *ref, const c
 		attempt_destroy(a); /* else when its shim is gone and reaped */
 }
 
-static struct attempt *find_running(struct engine *e, const struct task_ref *ref, struct err *err)
+static struct attempt *find_running(struct engine *e, const struct task_ref *ref,
+				    struct err *err)
 {
 	struct attempt *a = find(cast(e), ref);
 
@@ -220,8 +225,9 @@ static struct attempt *find_running(struct engine *e, const struct task_ref *ref
 	return NULL;
 }
 
-static int process_exec(struct engine *e, const struct task_ref *ref, const char *const *argv,
-			bool tty, struct world_stream **out, struct err *err)
+static int process_exec(struct engine *e, const struct task_ref *ref,
+			const char *const *argv, bool tty, struct world_stream **out,
+			struct err *err)
 {
 	const struct attempt *a = find_running(e, ref, err);
 	AUTO_BUF struct buf payload = { 0 }, frame = { 0 };
@@ -235,7 +241,8 @@ static int process_exec(struct engine *e, const struct task_ref *ref, const char
 	shim_exec_encode(&exec, &payload);
 	shim_exec_fini(&exec);
 	if (payload.len > SHIM_FRAME_MAX)
-		return err_set(err, ERR_TOO_LARGE, "the command is longer than %u bytes", SHIM_FRAME_MAX);
+		return err_set(err, ERR_TOO_LARGE, "the command is longer than %u bytes",
+			       SHIM_FRAME_MAX);
 	if (shim_connect(a->folder, &fd, err) < 0)
 		return -1;
 	*out = world_stream_open(a->p->world, fd, err);
@@ -247,8 +254,8 @@ static int process_exec(struct engine *e, const struct task_ref *ref, const char
 	return 0;
 }
 
-static int process_usage(struct engine *e, const struct task_ref *ref, struct engine_usage *out,
-			 struct err *err)
+static int process_usage(struct engine *e, const struct task_ref *ref,
+			 struct engine_usage *out, struct err *err)
 {
 	struct attempt *a = find_running(e, ref, err);
 
@@ -283,7 +290,8 @@ static const struct engine_ops process_ops = {
 	.destroy = process_destroy,
 };
 
-struct engine *engine_process_create(struct world *w, const struct engine_process_config *c,
+struct engine *engine_process_create(struct world *w,
+				     const struct engine_process_config *c,
 				     const struct engine_sink *sink, struct err *err)
 {
 	AUTO_FREE char *cache = str_printf("%s/sandbox", c->state_dir);
@@ -300,7 +308,8 @@ struct engine *engine_process_create(struct world *w, const struct engine_proces
 	p->world = w;
 	p->sink = *sink;
 	machine_discover(c, "/dev", &p->machine);
-	p->starting_max = 2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
+	p->starting_max =
+		2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
 	p->shim_path = mem_strdup(c->shim_path);
 	p->spares.path = p->shim_path;
 	p->state_dir = mem_strdup(c->state_dir);

@@ -23,7 +23,13 @@
 #include "engine/node.h"
 #include "engine/spawn.h"
 
-enum attempt_state { ATTEMPT_LOOKING, ATTEMPT_QUEUED, ATTEMPT_STARTING, ATTEMPT_RUNNING, ATTEMPT_OVER };
+enum attempt_state {
+	ATTEMPT_LOOKING,
+	ATTEMPT_QUEUED,
+	ATTEMPT_STARTING,
+	ATTEMPT_RUNNING,
+	ATTEMPT_OVER
+};
 enum attempt_stop { ATTEMPT_STOP_NONE, ATTEMPT_STOP_TERM, ATTEMPT_STOP_KILL };
 
 struct process {
@@ -36,8 +42,9 @@ struct process {
 	struct map *by_ref;       /* attempts that are not forgotten */
 	struct attempt *attempts; /* all */
 	struct attempt *queue_first, *queue_last;
-	int starting;             /* attempts in STARTING */
-	struct world_timer *pump; /* goes on with the queue in the next turn of the loop */
+	int starting; /* attempts in STARTING */
+	struct world_timer
+		*pump; /* goes on with the queue in the next turn of the loop */
 	struct spawn_pool spares; /* shims that wait for their task */
 };
 
@@ -47,31 +54,32 @@ struct attempt {
 	char *folder;
 	enum attempt_state state;
 	struct bundle *bundle; /* until it was sent */
-	bool spawned;          /* by this engine: what leaves no trace was never started */
+	bool spawned; /* by this engine: what leaves no trace was never started */
 	bool told_started, forgotten;
-	struct link *link;     /* the shim's own socket, or a connection that watches it */
-	struct link *control;  /* requests; made when first needed */
-	pid_t pid;             /* of our child, until it is reaped; 0: none */
+	struct link *link;    /* the shim's own socket, or a connection that watches it */
+	struct link *control; /* requests; made when first needed */
+	pid_t pid;            /* of our child, until it is reaped; 0: none */
 	int pidfd;
 	struct world_watch *reaper;
-	int status;            /* how our child ended, by waitpid() */
-	char refused[160];     /* what it said when it would not begin */
+	int status;        /* how our child ended, by waitpid() */
+	char refused[160]; /* what it said when it would not begin */
 	enum attempt_stop stop, stop_sent;
-	int64_t kill_by_ms;    /* a shim that has not ended everything by then is killed itself */
-	bool shim_killed;      /* it was */
+	int64_t kill_by_ms; /* a shim that has not ended everything by then is killed itself */
+	bool shim_killed; /* it was */
 	struct world_timer *timer;
 	int tries;             /* of LOOKING, for its pause */
 	struct task_exit exit; /* OVER */
 	struct engine_usage usage;
-	int64_t usage_ms;      /* mono time of it; 0: none yet */
+	int64_t usage_ms;                        /* mono time of it; 0: none yet */
 	struct attempt *prev, *next;             /* of p->attempts */
 	struct attempt *queue_prev, *queue_next; /* QUEUED */
 };
 
-struct attempt *attempt_create(struct process *p, const struct task_ref *ref, const char *folder);
+struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
+			       const char *folder);
 void attempt_destroy(struct attempt *a); /* what runs goes on */
 void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
-void attempt_spawn(struct attempt *a);   /* QUEUED → STARTING, or OVER when that fails */
+void attempt_spawn(struct attempt *a); /* QUEUED → STARTING, or OVER when that fails */
 void attempt_stop(struct attempt *a, bool kill);
 /* Asks the shim; waits for some ms at most. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);

@@ -97,7 +97,8 @@ static void sim_stop(struct engine *base, const struct task_ref *ref, bool kill)
 	arm(e);
 }
 
-static void sim_forget(struct engine *base, const struct task_ref *ref, const char *folder)
+static void sim_forget(struct engine *base, const struct task_ref *ref,
+		       const char *folder)
 {
 	/* The mark and the exit stay, as in a real attempt's folder. */
 	(void)base;
@@ -105,19 +106,21 @@ static void sim_forget(struct engine *base, const struct task_ref *ref, const ch
 	(void)folder;
 }
 
-static int sim_exec(struct engine *base, const struct task_ref *ref, const char *const *argv,
-		    bool tty, struct world_stream **out, struct err *err)
+static int sim_exec(struct engine *base, const struct task_ref *ref,
+		    const char *const *argv, bool tty, struct world_stream **out,
+		    struct err *err)
 {
 	(void)base;
 	(void)ref;
 	(void)argv;
 	(void)tty;
 	(void)out;
-	return err_set(err, ERR_UNSUPPORTED, "a simulated task cannot run a further command");
+	return err_set(err, ERR_UNSUPPORTED,
+		       "a simulated task cannot run a further command");
 }
 
-static int sim_usage(struct engine *base, const struct task_ref *ref, struct engine_usage *out,
-		     struct err *err)
+static int sim_usage(struct engine *base, const struct task_ref *ref,
+		     struct engine_usage *out, struct err *err)
 {
 	if (!sim_machine_usage(cast(base)->m, ref, out))
 		return err_set(err, ERR_NOT_FOUND, "the task does not run");
@@ -147,10 +150,13 @@ static const struct engine_ops sim_ops = {
 	.destroy = sim_destroy,
 };
 
-struct engine *engine_sim_create(struct engine_sim_machine *m, const struct engine_sink *sink)
+struct engine *engine_sim_create(struct engine_sim_machine *m,
+				 const struct engine_sink *sink)
 {
 	struct sim_engine *e = mem_alloc(1, sizeof *e);
-	const struct sim_sink up = { .arg = e, .started = on_started, .exited = on_exited };
+	const struct sim_sink up = { .arg = e,
+				     .started = on_started,
+				     .exited = on_exited };
 
 	e->base.ops = &sim_ops;
 	e->m = m;

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "engine/agenda.h"
 
 #define SPAWN_MS_MAX  4  /* from start() to the mark */
 #define BEGIN_MS_MAX  20 /* from the mark to the task's first instruction */
@@ -32,22 +33,15 @@ struct sim_task {
 	int starts;
 	uint64_t end_seq; /* of the happening that ends it; others came too late */
 	int64_t begun_ms, told_ms; /* when it began; when started() is told */
-	int epoch;                 /* of the daemon that asked for it last: others hear nothing */
+	int epoch; /* of the daemon that asked for it last: others hear nothing */
 	bool ignores_term;
 	struct task_exit exit;
 	struct resources limits;
 	struct placement place;
 };
 
+/* SPAWN and TELL_*: done by the daemon of that epoch or by nobody. */
 enum what { SPAWN, BEGIN, END, TELL_STARTED, TELL_EXITED };
-
-struct happening {
-	int64_t at_ms;
-	uint64_t seq;
-	enum what what;
-	int epoch; /* SPAWN and TELL_*: done by this daemon or by nobody */
-	struct sim_task *task;
-};
 
 struct engine_sim_machine {
 	struct world *world;
@@ -59,9 +53,7 @@ struct engine_sim_machine {
 	bool attached;
 	int epoch;
 	int64_t now_ms; /* of the happening under way */
-	uint64_t seq;
-	struct happening *heap; /* soonest first; seq breaks ties, so runs replay exactly */
-	size_t heap_count, heap_cap;
+	struct agenda agenda;
 	struct map *by_ref;
 	struct sim_task **tasks; /* all there ever were */
 	size_t task_count, task_cap, running;
@@ -90,42 +82,12 @@ static bool chance(struct engine_sim_machine *m, int percent)
 	return (int)(draw(m) % 100) < percent;
 }
 
-static bool sooner(const struct happening *a, const struct happening *b)
-{
-	return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->seq < b->seq;
-}
-
 static uint64_t schedule(struct engine_sim_machine *m, enum what what, struct sim_task *t,
 			 int64_t at_ms)
 {
-	struct happening h = { at_ms, ++m->seq, what, m->epoch, t };
-	size_t i = m->heap_count;
+	struct happening h = { at_ms, 0, (int)what, m->epoch, t };
 
-	mem_grow(&m->heap, &m->heap_cap, m->heap_count, sizeof *m->heap);
-	m->heap_count++;
-	for (; i > 0 && sooner(&h, &m->heap[(i - 1) / 2]); i = (i - 1) / 2)
-		m->heap[i] = m->heap[(i - 1) / 2];
-	m->heap[i] = h;
-	return h.seq;
-}
-
-static struct happening pop(struct engine_sim_machine *m)
-{
-	struct happening first = m->heap[0];
-	struct happening last = m->heap[--m->heap_count];
-	size_t i = 0, child;
-
-	while ((child = 2 * i + 1) < m->heap_count) {
-		if (child + 1 < m->heap_count && sooner(&m->heap[child + 1], &m->heap[child]))
-			child++;
-		if (!sooner(&m->heap[child], &last))
-			break;
-		m->heap[i] = m->heap[child];
-		i = child;
-	}
-	if (m->heap_count)
-		m->heap[i] = last;
-	return first;
+	return agenda_add(&m->agenda, h);
 }
 
 static void ref_key(const struct task_ref *ref, char out[64])
@@ -133,7 +95,8 @@ static void ref_key(const struct task_ref *ref, char out[64])
 	snprintf(out, 64, "%" PRId64 ".%d.%d", ref->job, ref->task, ref->attempt);
 }
 
-static struct sim_task *find(const struct engine_sim_machine *m, const struct task_ref *ref)
+static struct sim_task *find(const struct engine_sim_machine *m,
+			     const struct task_ref *ref)
 {
 	char key[64];
 
@@ -173,7 +136,8 @@ static void tell_started(struct engine_sim_machine *m, struct sim_task *t)
 		return;
 	t->told_ms = m->now_ms + upto(m, REPORT_MS_MAX);
 	if (chance(m, lie))
-		schedule(m, TELL_STARTED, t, t->told_ms + upto(m, LATE_MS_MAX)); /* twice */
+		schedule(m, TELL_STARTED, t,
+			 t->told_ms + upto(m, LATE_MS_MAX)); /* twice */
 	if (chance(m, lie)) /* late: perhaps behind its own exit */
 		schedule(m, TELL_STARTED, t, t->told_ms + upto(m, LATE_MS_MAX));
 	else
@@ -197,14 +161,16 @@ static void tell_exited(struct engine_sim_machine *m, struct sim_task *t)
 		tell_of_old(m);
 }
 
-static void violate(struct engine_sim_machine *m, const struct sim_task *t, const char *what)
+static void violate(struct engine_sim_machine *m, const struct sim_task *t,
+		    const char *what)
 {
 	if (!m->violation)
-		m->violation = str_printf("job %" PRId64 " task %d attempt %d: %s", t->ref.job,
-					  t->ref.task, t->ref.attempt, what);
+		m->violation = str_printf("job %" PRId64 " task %d attempt %d: %s",
+					  t->ref.job, t->ref.task, t->ref.attempt, what);
 }
 
-static const struct node *node_of(const struct engine_sim_machine *m, const struct sim_task *t)
+static const struct node *node_of(const struct engine_sim_machine *m,
+				  const struct sim_task *t)
 {
 	for (size_t i = 0; i < m->node_count; i++)
 		if (str_eq(m->nodes[i].name, t->place.node))
@@ -257,7 +223,8 @@ static void draw_exit(struct engine_sim_machine *m, struct sim_task *t)
 {
 	struct task_exit *x = &t->exit;
 
-	*x = (struct task_exit){ .kind = EXIT_CODE, .limit_bytes = t->limits.memory_bytes };
+	*x = (struct task_exit){ .kind = EXIT_CODE,
+				 .limit_bytes = t->limits.memory_bytes };
 	x->peak_bytes = upto(m, t->limits.memory_bytes);
 	if (!chance(m, m->faults.fail_percent))
 		return;
@@ -286,7 +253,8 @@ static void end_now(struct engine_sim_machine *m, struct sim_task *t)
 	t->state = SIM_OVER;
 }
 
-static void end_unstarted(struct engine_sim_machine *m, struct sim_task *t, const char *why)
+static void end_unstarted(struct engine_sim_machine *m, struct sim_task *t,
+			  const char *why)
 {
 	t->exit = (struct task_exit){ .kind = EXIT_UNSTARTED };
 	snprintf(t->exit.text, sizeof t->exit.text, "%s", why);
@@ -310,8 +278,10 @@ static void feel_stop(struct engine_sim_machine *m, struct sim_task *t)
 		return;
 	/* Half of those that are asked politely clean up and leave with a code of their own. */
 	if (kill || chance(m, 50))
-		t->exit = (struct task_exit){ .kind = EXIT_STOPPED, .signal = kill ? 9 : 15 };
-	t->end_seq = schedule(m, END, t, m->now_ms + upto(m, kill ? KILL_MS_MAX : TERM_MS_MAX));
+		t->exit = (struct task_exit){ .kind = EXIT_STOPPED,
+					      .signal = kill ? 9 : 15 };
+	t->end_seq = schedule(m, END, t,
+			      m->now_ms + upto(m, kill ? KILL_MS_MAX : TERM_MS_MAX));
 }
 
 static void spawn(struct engine_sim_machine *m, struct sim_task *t)
@@ -348,10 +318,10 @@ static void begin(struct engine_sim_machine *m, struct sim_task *t)
 
 static void happen(struct engine_sim_machine *m, const struct happening *h)
 {
-	struct sim_task *t = h->task;
+	struct sim_task *t = h->about;
 	bool here = m->attached && h->epoch == m->epoch;
 
-	switch (h->what) {
+	switch ((enum what)h->what) {
 	case SPAWN:
 		if (here)
 			spawn(m, t);
@@ -378,18 +348,20 @@ static void happen(struct engine_sim_machine *m, const struct happening *h)
 
 bool sim_machine_next(const struct engine_sim_machine *m, int64_t *at_ms)
 {
-	if (!m->heap_count)
-		return false;
-	*at_ms = m->heap[0].at_ms;
-	return true;
+	const struct happening *first = agenda_first(&m->agenda);
+
+	if (first)
+		*at_ms = first->at_ms;
+	return first != NULL;
 }
 
 void sim_machine_run(struct engine_sim_machine *m)
 {
 	int64_t now_ms = world_mono_ms(m->world);
+	const struct happening *first;
 
-	while (m->heap_count && m->heap[0].at_ms <= now_ms) {
-		struct happening h = pop(m);
+	while ((first = agenda_first(&m->agenda)) && first->at_ms <= now_ms) {
+		struct happening h = agenda_take(&m->agenda);
 
 		if (h.at_ms > m->now_ms)
 			m->now_ms = h.at_ms;
@@ -486,7 +458,8 @@ void *sim_machine_detach(struct engine_sim_machine *m)
 	m->epoch++;
 	for (size_t i = 0; i < m->task_count; i++)
 		if (m->tasks[i]->state == SIM_SPAWNING)
-			m->tasks[i]->state = SIM_NEW; /* no mark was left: it may be started again */
+			m->tasks[i]->state =
+				SIM_NEW; /* no mark was left: it may be started again */
 	return was ? m->up.arg : NULL;
 }
 
@@ -522,7 +495,8 @@ size_t sim_machine_nodes(const struct engine_sim_machine *m, const struct node *
 	return m->node_count;
 }
 
-struct engine_sim_machine *engine_sim_machine_create(struct world *w, const struct node *nodes,
+struct engine_sim_machine *engine_sim_machine_create(struct world *w,
+						     const struct node *nodes,
 						     size_t node_count,
 						     const struct engine_sim_faults *f)
 {
@@ -549,7 +523,7 @@ void engine_sim_machine_destroy(struct engine_sim_machine *m)
 	map_destroy(m->by_ref);
 	free(m->tasks);
 	free(m->graves);
-	free(m->heap);
+	agenda_fini(&m->agenda);
 	free(m->nodes);
 	free(m->violation);
 	free(m);

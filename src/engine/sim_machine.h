@@ -17,7 +17,8 @@
 struct sim_sink {
 	void *arg;
 	void (*started)(void *arg, const struct task_ref *ref);
-	void (*exited)(void *arg, const struct task_ref *ref, const struct task_exit *exit);
+	void (*exited)(void *arg, const struct task_ref *ref,
+		       const struct task_exit *exit);
 };
 
 struct world *sim_machine_world(struct engine_sim_machine *m);
@@ -30,11 +31,13 @@ void *sim_machine_detach(struct engine_sim_machine *m);
 void sim_machine_bury(struct engine_sim_machine *m, void *freed_with_the_machine);
 void sim_machine_crash(struct engine_sim_machine *m, bool power);
 
-bool sim_machine_next(const struct engine_sim_machine *m, int64_t *at_ms); /* false: nothing will */
+bool sim_machine_next(const struct engine_sim_machine *m,
+		      int64_t *at_ms);              /* false: nothing will */
 void sim_machine_run(struct engine_sim_machine *m); /* everything due by now */
 
 void sim_machine_start(struct engine_sim_machine *m, const struct bundle *b);
 void sim_machine_adopt(struct engine_sim_machine *m, const struct task_ref *ref);
-void sim_machine_stop(struct engine_sim_machine *m, const struct task_ref *ref, bool kill);
+void sim_machine_stop(struct engine_sim_machine *m, const struct task_ref *ref,
+		      bool kill);
 bool sim_machine_usage(struct engine_sim_machine *m, const struct task_ref *ref,
 		       struct engine_usage *out);

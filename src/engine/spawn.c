@@ -18,7 +18,8 @@
  * exec (vfork), so its cost does not grow with the daemon. */
 static int spawn(const char *path, int socket, pid_t *pid)
 {
-	char arg0[] = "yard-shim", var0[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+	char arg0[] = "yard-shim",
+	     var0[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 	char *argv[] = { arg0, NULL }, *envp[] = { var0, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -36,7 +37,8 @@ static int spawn(const char *path, int socket, pid_t *pid)
 	posix_spawn_file_actions_addclosefrom_np(&files, SHIM_FD + 1);
 	posix_spawnattr_setsigdefault(&attr, &all);
 	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSID);
 	rc = posix_spawn(pid, path, &files, &attr, argv, envp);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);

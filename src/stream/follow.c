@@ -22,8 +22,8 @@
 struct hub {
 	struct world *world;
 	struct world_watch *watch;
-	int fd, users; /* users: followers, and dispatch() while it runs */
-	struct map *by_wd; /* watch number → first of its followers */
+	int fd, users;          /* users: followers, and dispatch() while it runs */
+	struct map *by_wd;      /* watch number → first of its followers */
 	struct log_follow *due; /* followers to be called */
 	struct hub *next;
 };
@@ -33,10 +33,10 @@ struct log_follow {
 	char *folder;
 	world_cb on_more;
 	void *arg;
-	int wd;          /* -1: none */
-	bool above;      /* wd is a folder above ours */
+	int wd;     /* -1: none */
+	bool above; /* wd is a folder above ours */
 	bool is_due;
-	struct log_follow *prev, *next;         /* of the same wd */
+	struct log_follow *prev, *next; /* of the same wd */
 	struct log_follow *due_prev, *due_next;
 };
 
@@ -105,7 +105,8 @@ static int nearest(const struct log_follow *f, bool *above, struct err *err)
 	size_t len = strlen(f->folder);
 
 	if (len == 0 || len >= sizeof path || *f->folder != '/')
-		return err_set(err, ERR_INVALID, "'%s' cannot be the folder of a log", f->folder);
+		return err_set(err, ERR_INVALID, "'%s' cannot be the folder of a log",
+			       f->folder);
 	memcpy(path, f->folder, len + 1);
 	for (*above = false;; *above = true) {
 		uint32_t events = *above ? ABOVE_EVENTS : LOG_EVENTS;
@@ -200,7 +201,8 @@ static void dispatch(void *arg)
 		}
 	h->users++; /* a callback may destroy the last follower */
 	while ((f = h->due)) {
-		struct err ignored; /* a follower without a watch is woken by its user's own timer at worst */
+		struct err
+			ignored; /* a follower without a watch is woken by its user's own timer at worst */
 
 		due_remove(f);
 		if (f->above || f->wd < 0)
@@ -237,8 +239,8 @@ static struct hub *hub_of(struct world *w, struct err *err)
 	return h;
 }
 
-struct log_follow *log_follow_create(struct world *w, const char *folder, world_cb on_more, void *arg,
-				     struct err *err)
+struct log_follow *log_follow_create(struct world *w, const char *folder,
+				     world_cb on_more, void *arg, struct err *err)
 {
 	struct hub *h = hub_of(w, err);
 	struct log_follow *f;

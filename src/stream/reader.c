@@ -21,7 +21,8 @@
 #define BUFFER_MIN (32u << 10)
 #define BUFFER_MAX (512u << 10)
 
-_Static_assert(BUFFER_MAX >= LOGFRAME_BYTES + LOGFRAME_DATA_MAX, "a record fits in the buffer");
+_Static_assert(BUFFER_MAX >= LOGFRAME_BYTES + LOGFRAME_DATA_MAX,
+	       "a record fits in the buffer");
 
 struct log_reader {
 	char *folder;
@@ -50,7 +51,8 @@ struct log_reader *log_reader_open(const char *folder, uint64_t offset, struct e
 	return reader_create(folder, offset, 0);
 }
 
-struct log_reader *log_reader_open_tail(const char *folder, int64_t lines, struct err *err)
+struct log_reader *log_reader_open_tail(const char *folder, int64_t lines,
+					struct err *err)
 {
 	struct log_place place;
 
@@ -118,7 +120,8 @@ static int64_t fill(struct log_reader *r, struct err *err)
 	r->tail = have;
 	if (want != r->cap)
 		r->buffer = mem_realloc(r->buffer, r->cap = want, 1);
-	n = segment_read(r->fd, r->offset - r->start + have, r->buffer + have, r->cap - have, err);
+	n = segment_read(r->fd, r->offset - r->start + have, r->buffer + have,
+			 r->cap - have, err);
 	if (n > 0)
 		r->tail += (size_t)n;
 	return n;
@@ -139,8 +142,8 @@ static void enter(struct log_reader *r, int fd, uint64_t start)
 }
 
 /* The segment that holds the offset; else the first behind it (what was between is gone). */
-static int find_segment(struct log_reader *r, uint64_t above, bool *found, uint64_t *start,
-			struct err *err)
+static int find_segment(struct log_reader *r, uint64_t above, bool *found,
+			uint64_t *start, struct err *err)
 {
 	struct segments s;
 
@@ -259,7 +262,8 @@ static int nothing_yet(struct log_reader *r)
 	return 0;
 }
 
-int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data, struct err *err)
+int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data,
+		    struct err *err)
 {
 	for (;;) {
 		int got = parse(r, frame, data);

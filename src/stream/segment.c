@@ -76,7 +76,8 @@ int segment_open(const char *folder, uint64_t start, int *fd, struct err *err)
 			   SEGMENT_DIGITS, start);
 
 	if (len < 0 || (size_t)len >= sizeof path)
-		return err_set(err, ERR_TOO_LARGE, "the path of the log in %s is too long", folder);
+		return err_set(err, ERR_TOO_LARGE,
+			       "the path of the log in %s is too long", folder);
 	*fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (*fd < 0 && errno != ENOENT)
 		return err_sys(err, "open %s", path);
@@ -88,7 +89,8 @@ int64_t segment_read(int fd, uint64_t pos, void *out, size_t len, struct err *er
 	size_t done = 0;
 
 	while (done < len) {
-		ssize_t n = pread(fd, (char *)out + done, len - done, (off_t)(pos + done));
+		ssize_t n =
+			pread(fd, (char *)out + done, len - done, (off_t)(pos + done));
 
 		if (n < 0 && errno == EINTR)
 			continue;

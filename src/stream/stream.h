@@ -21,12 +21,15 @@ struct log_reader;
 struct log_reader *log_reader_open(const char *folder, uint64_t offset, struct err *err);
 void log_reader_close(struct log_reader *r);
 /* Next whole record: 1, or 0: nothing more yet, or -1.  Data is valid until the next call. */
-int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data, struct err *err);
+int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data,
+		    struct err *err);
 uint64_t log_reader_offset(const struct log_reader *r); /* behind the last record given */
-uint64_t log_reader_skipped(const struct log_reader *r); /* bytes rotated away before they were read */
+uint64_t log_reader_skipped(
+	const struct log_reader *r); /* bytes rotated away before they were read */
 /* A reader of the last `lines` lines (< 0: all): the first record is given without the
  * lines before them.  For `logs --tail`. */
-struct log_reader *log_reader_open_tail(const char *folder, int64_t lines, struct err *err);
+struct log_reader *log_reader_open_tail(const char *folder, int64_t lines,
+					struct err *err);
 /* The offset of the record from which at least `lines` lines remain. */
 int log_tail_offset(const char *folder, int64_t lines, uint64_t *offset, struct err *err);
 
@@ -35,6 +38,6 @@ int log_tail_offset(const char *folder, int64_t lines, uint64_t *offset, struct 
  * each on_more; destroying any follower inside on_more is fine.  All followers of a
  * world share one inotify descriptor: a user may have no more than 128 of those. */
 struct log_follow;
-struct log_follow *log_follow_create(struct world *w, const char *folder, world_cb on_more, void *arg,
-				     struct err *err);
+struct log_follow *log_follow_create(struct world *w, const char *folder,
+				     world_cb on_more, void *arg, struct err *err);
 void log_follow_destroy(struct log_follow *f);

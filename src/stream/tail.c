@@ -25,7 +25,7 @@ struct marks { /* positions of records in a segment, the last one its end */
 
 struct search {
 	int64_t lines; /* still wanted */
-	bool any;      /* a byte of the log was seen: its last newline ends the last line */
+	bool any; /* a byte of the log was seen: its last newline ends the last line */
 	bool found;
 	struct log_place place;
 };
@@ -53,7 +53,8 @@ static int mark_blocks(int fd, struct marks *m, struct err *err)
 			base = pos;
 			end = pos + (uint64_t)n;
 		}
-		if (pos + LOGFRAME_BYTES > end || logframe_read(window + (pos - base), &frame) < 0)
+		if (pos + LOGFRAME_BYTES > end ||
+		    logframe_read(window + (pos - base), &frame) < 0)
 			break;
 		if (pos + LOGFRAME_BYTES + frame.len > end) { /* is it whole? */
 			uint8_t last;
@@ -76,7 +77,8 @@ static int mark_blocks(int fd, struct marks *m, struct err *err)
 }
 
 /* Counts lines backwards in one record that begins at `offset` of the log. */
-static void search_record(struct search *s, uint64_t offset, const uint8_t *data, uint32_t len)
+static void search_record(struct search *s, uint64_t offset, const uint8_t *data,
+			  uint32_t len)
 {
 	size_t left = len;
 	const uint8_t *nl;
@@ -117,7 +119,8 @@ static int search_block(struct search *s, int fd, uint64_t start, const uint64_t
 		const uint8_t *at = block + records[count];
 
 		logframe_read(at, &frame);
-		search_record(s, start + span[0] + records[count], at + LOGFRAME_BYTES, frame.len);
+		search_record(s, start + span[0] + records[count], at + LOGFRAME_BYTES,
+			      frame.len);
 	}
 	return 0;
 }

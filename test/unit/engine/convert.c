@@ -51,18 +51,24 @@ static void pairs_put(struct pairs *p, const char *key, const char *value)
 
 static void devices(void)
 {
-	struct engine_process_config c = { .node_name = "n", .cpu_milli = 1500, .memory_bytes = 77 };
-	static const char *const nodes[] = { "nvidia10", "nvidia2", "nvidia0", "nvidiactl", "nvidia-uvm",
-					     "davinci3", "davinci_manager", "nvidia", "nvidia1x" };
+	struct engine_process_config c = { .node_name = "n",
+					   .cpu_milli = 1500,
+					   .memory_bytes = 77 };
+	static const char *const nodes[] = {
+		"nvidia10", "nvidia2",         "nvidia0", "nvidiactl", "nvidia-uvm",
+		"davinci3", "davinci_manager", "nvidia",  "nvidia1x"
+	};
 	struct machine m;
 	struct placement p = { 0 };
 	struct shim_list list = { 0 };
 
 	folder("/dev");
 	machine_discover(&c, at("/dev"), &m);
-	OK(m.node.up && m.node.capacity.cpu_milli == 1500 && m.node.capacity.memory_bytes == 77,
+	OK(m.node.up && m.node.capacity.cpu_milli == 1500 &&
+		   m.node.capacity.memory_bytes == 77,
 	   "a node has what it is said to have");
-	IS_INT(resources_device(&m.node.capacity, "gpu"), 0, "and no devices where there are none");
+	IS_INT(resources_device(&m.node.capacity, "gpu"), 0,
+	       "and no devices where there are none");
 	for (size_t i = 0; i < COUNT_OF(nodes); i++) {
 		char path[64];
 
@@ -70,7 +76,8 @@ static void devices(void)
 		file(path);
 	}
 	machine_discover(&c, at("/dev"), &m);
-	IS_INT(resources_device(&m.node.capacity, "gpu"), 3, "device nodes with a number are devices");
+	IS_INT(resources_device(&m.node.capacity, "gpu"), 3,
+	       "device nodes with a number are devices");
 	IS_INT(resources_device(&m.node.capacity, "npu"), 1, "of either maker");
 	OK(!m.node.simulated_devices, "and are real");
 	snprintf(p.devices[0].type, sizeof p.devices[0].type, "gpu");
@@ -88,8 +95,10 @@ static void devices(void)
 	c.cpu_milli = c.memory_bytes = 0;
 	list = (struct shim_list){ 0 };
 	machine_discover(&c, at("/dev"), &m);
-	IS_INT(resources_device(&m.node.capacity, "gpu"), 8, "declared devices take the place of found ones");
-	IS_INT(resources_device(&m.node.capacity, "gpu:a100"), DEVICES_MAX, "up to the most a node can have");
+	IS_INT(resources_device(&m.node.capacity, "gpu"), 8,
+	       "declared devices take the place of found ones");
+	IS_INT(resources_device(&m.node.capacity, "gpu:a100"), DEVICES_MAX,
+	       "up to the most a node can have");
 	OK(m.node.simulated_devices, "and it is said that they are declared");
 	machine_devices(&m, &p, &list);
 	IS_INT((long long)list.count, 0, "there is nothing of them to show");
@@ -102,7 +111,8 @@ static bool shows(const struct shim_task *task, const char *path)
 {
 	for (size_t i = 0; i < task->mount_count; i++)
 		if (str_eq(task->mounts[i].target, path))
-			return task->mounts[i].kind == SHIM_BIND_RO && str_eq(task->mounts[i].source, path);
+			return task->mounts[i].kind == SHIM_BIND_RO &&
+			       str_eq(task->mounts[i].source, path);
 	return false;
 }
 
@@ -125,33 +135,40 @@ static void homes(void)
 	folder("/home/u/.cargo/bin");
 	folder("/home/u/conda/envs/x");
 	folder("/home/user2/bin");
-	path = str_printf("/usr/bin:%s:%s/:%s::%s:%s:%s:%s", at("/home/u/venv/bin"), at("/home/u/.local/bin"),
-			  at("/home/u/.cargo/bin"), at("/home/u/not/there"), "relative", root, root);
+	path = str_printf("/usr/bin:%s:%s/:%s::%s:%s:%s:%s", at("/home/u/venv/bin"),
+			  at("/home/u/.local/bin"), at("/home/u/.cargo/bin"),
+			  at("/home/u/not/there"), "relative", root, root);
 	pairs_put(&b->env, "PATH", path);
 	pairs_put(&b->env, "CONDA_PREFIX", at("/home/u/conda/envs/x"));
 	pairs_put(&b->env, "VIRTUAL_ENV", at("/home/u/.local/state/yard/bin"));
 	shim_task_init(&task);
 	homes_mount(at("/home/u"), at("/home/u/.local/state/yard"), b, &task);
-	OK(shows(&task, at("/home/u/venv")), "an environment goes along whole when its bin is in PATH");
+	OK(shows(&task, at("/home/u/venv")),
+	   "an environment goes along whole when its bin is in PATH");
 	OK(!shows(&task, at("/home/u/venv/bin")), "and once");
 	OK(shows(&task, at("/home/u/py")), "with the Python it was made with");
-	OK(shows(&task, at("/home/u/.local/bin")) && shows(&task, at("/home/u/.local/lib")),
+	OK(shows(&task, at("/home/u/.local/bin")) &&
+		   shows(&task, at("/home/u/.local/lib")),
 	   "of ~/.local only bin and lib");
 	OK(!shows(&task, at("/home/u/.local")), "not the rest of it");
-	OK(shows(&task, at("/home/u/.cargo/bin")) && !shows(&task, at("/home/u/.cargo")), "of others only the folder named");
+	OK(shows(&task, at("/home/u/.cargo/bin")) && !shows(&task, at("/home/u/.cargo")),
+	   "of others only the folder named");
 	OK(shows(&task, at("/home/u/conda/envs/x")), "CONDA_PREFIX goes along");
-	OK(!shows(&task, at("/home/u/.local/state/yard/bin")), "the daemon's own state never does");
+	OK(!shows(&task, at("/home/u/.local/state/yard/bin")),
+	   "the daemon's own state never does");
 	IS_INT((long long)task.mount_count, 6, "and nothing else");
 	shim_task_fini(&task);
 	bundle_destroy(b);
 
 	b = bundle_create((struct task_ref){ 1, 0, 1 });
-	path = (free(path), str_printf("%s:%s:%s", at("/home/u/.local/.."), at("/home/user2/bin"), at("/home/u")));
+	path = (free(path), str_printf("%s:%s:%s", at("/home/u/.local/.."),
+				       at("/home/user2/bin"), at("/home/u")));
 	pairs_put(&b->env, "PATH", path);
 	pairs_put(&b->env, "VIRTUAL_ENV", at("/home/u/.local/../../user2"));
 	shim_task_init(&task);
 	homes_mount(at("/home/u"), at("/home/u/.local/state/yard"), b, &task);
-	IS_INT((long long)task.mount_count, 0, "neither the home itself nor anything outside of it");
+	IS_INT((long long)task.mount_count, 0,
+	       "neither the home itself nor anything outside of it");
 	shim_task_fini(&task);
 	bundle_destroy(b);
 }
@@ -181,13 +198,19 @@ static void bundles(void)
 	convert_bundle(&c, b, &task);
 	OK(task.job == 12 && task.rank == 3 && task.attempt == 2, "whose it is");
 	IS(task.env.items[0], "A=b=c", "variables");
-	OK(str_eq(task.argv.items[0], "cmd") && task.argv.count == 1 && !task.argv.items[1], "arguments");
-	IS_INT((long long)task.mount_count, 3, "mounts, and none of the home in root mode");
-	OK(task.mounts[0].kind == SHIM_SCRATCH && str_eq(task.mounts[0].source, "/code"), "in order");
-	OK(task.mounts[1].kind == SHIM_FILE && task.mounts[1].content_len == 3, "files with their bytes");
+	OK(str_eq(task.argv.items[0], "cmd") && task.argv.count == 1 &&
+		   !task.argv.items[1],
+	   "arguments");
+	IS_INT((long long)task.mount_count, 3,
+	       "mounts, and none of the home in root mode");
+	OK(task.mounts[0].kind == SHIM_SCRATCH && str_eq(task.mounts[0].source, "/code"),
+	   "in order");
+	OK(task.mounts[1].kind == SHIM_FILE && task.mounts[1].content_len == 3,
+	   "files with their bytes");
 	OK(task.mounts[2].kind == SHIM_DIR && !task.mounts[2].source, "folders");
-	OK(task.cpu_milli == 1 && task.memory_bytes == 2 && task.shm_bytes == 3 && task.pids_max == 4 &&
-		   task.log_limit_bytes == 5 && task.uid_base == 6 && task.uid_count == 7,
+	OK(task.cpu_milli == 1 && task.memory_bytes == 2 && task.shm_bytes == 3 &&
+		   task.pids_max == 4 && task.log_limit_bytes == 5 &&
+		   task.uid_base == 6 && task.uid_count == 7,
 	   "limits");
 	shim_task_fini(&task);
 	bundle_destroy(b);
@@ -195,13 +218,19 @@ static void bundles(void)
 
 static void exits(void)
 {
-	struct shim_exit in = { .kind = SHIM_OOM, .code = 1, .signal = 9, .peak_bytes = 3, .limit_bytes = 4,
-				.cpu_ms = 5, .text = "why" };
+	struct shim_exit in = { .kind = SHIM_OOM,
+				.code = 1,
+				.signal = 9,
+				.peak_bytes = 3,
+				.limit_bytes = 4,
+				.cpu_ms = 5,
+				.text = "why" };
 	struct task_exit out;
 
 	convert_exit(&in, &out);
-	OK(out.kind == EXIT_OOM && out.code == 1 && out.signal == 9 && out.peak_bytes == 3 &&
-		   out.limit_bytes == 4 && out.cpu_ms == 5 && str_eq(out.text, "why"),
+	OK(out.kind == EXIT_OOM && out.code == 1 && out.signal == 9 &&
+		   out.peak_bytes == 3 && out.limit_bytes == 4 && out.cpu_ms == 5 &&
+		   str_eq(out.text, "why"),
 	   "an exit arrives whole");
 }
 

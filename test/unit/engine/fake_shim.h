@@ -100,13 +100,15 @@ static void fake_mark(struct shim_mark *mark, struct buf *out)
 	AUTO_BUF struct buf boot = { 0 };
 	int lock = openat(fake.dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
-	if (flock(lock, LOCK_EX | LOCK_NB) < 0 || faccessat(fake.dir, "mark", F_OK, 0) == 0) {
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
+	    faccessat(fake.dir, "mark", F_OK, 0) == 0) {
 		fake_say(SHIM_FD, SHIM_REFUSED, NULL);
 		_exit(0);
 	}
 	*mark = (struct shim_mark){ .pid = getpid(), .start = fake_start() };
 	fake_read("/proc/sys/kernel/random/boot_id", &boot);
-	snprintf(mark->boot, sizeof mark->boot, "%.*s", (int)strcspn(buf_str(&boot), "\n"), buf_str(&boot));
+	snprintf(mark->boot, sizeof mark->boot, "%.*s",
+		 (int)strcspn(buf_str(&boot), "\n"), buf_str(&boot));
 	shim_mark_encode(mark, out);
 	fake_write("mark", out);
 }
@@ -117,14 +119,17 @@ static void fake_listen(void)
 
 	fake.listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/sock", fake.dir);
-	if (bind(fake.listener, (struct sockaddr *)&a, sizeof a) < 0 || listen(fake.listener, 64) < 0)
+	if (bind(fake.listener, (struct sockaddr *)&a, sizeof a) < 0 ||
+	    listen(fake.listener, 64) < 0)
 		_exit(2);
 }
 
 static void fake_request(int i)
 {
 	AUTO_BUF struct buf out = { 0 };
-	struct shim_usage usage = { .time_ms = 1, .cpu_ms = 2, .memory_bytes = 3, .pids = 4 };
+	struct shim_usage usage = {
+		.time_ms = 1, .cpu_ms = 2, .memory_bytes = 3, .pids = 4
+	};
 	struct shim_frame f;
 	char in[1024];
 	ssize_t n = recv(fake.conns[i], in, sizeof in, MSG_DONTWAIT);
@@ -158,13 +163,15 @@ static int fake_serve(void)
 		struct pollfd p[65] = { { .fd = fake.listener, .events = POLLIN } };
 
 		for (int i = 0; i < fake.count; i++)
-			p[i + 1] = (struct pollfd){ .fd = fake.conns[i], .events = POLLIN };
+			p[i + 1] =
+				(struct pollfd){ .fd = fake.conns[i], .events = POLLIN };
 		poll(p, (nfds_t)fake.count + 1, 2);
 		for (int i = 0; i < fake.count; i++)
 			if (p[i + 1].revents)
 				fake_request(i);
 		if (p[0].revents && fake.count < 64)
-			fake.conns[fake.count++] = accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
+			fake.conns[fake.count++] =
+				accept4(fake.listener, NULL, NULL, SOCK_CLOEXEC);
 	}
 	kill(-fake.child, SIGKILL);
 	return status;
@@ -198,7 +205,8 @@ static int fake_shim(void)
 		buf_adds(&text, "not today");
 		fake_say(SHIM_FD, SHIM_REFUSED, &text);
 	}
-	if (str_eq(how, "@noise") && write(SHIM_FD, "no frame at all, never was one", 30) < 0)
+	if (str_eq(how, "@noise") &&
+	    write(SHIM_FD, "no frame at all, never was one", 30) < 0)
 		_exit(2);
 	if (str_eq(how, "@refuse") || str_eq(how, "@noise"))
 		_exit(0);

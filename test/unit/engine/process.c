@@ -9,176 +9,8 @@
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "fake_shim.h"
+#include "harness.h"
 #include "tap.h"
-
-#define TASKS_MAX 256
-#define PATIENCE_MS 20000
-
-struct seen {
-	int started, exited;
-	struct task_exit exit;
-};
-
-static struct {
-	struct world *world;
-	struct engine *engine;
-	struct engine_process_config config;
-	char state[64];
-	struct seen seen[TASKS_MAX];
-	int next, nodes;
-	int wait_started, wait_exited; /* leave the loop once this task has */
-	bool late;
-} t;
-
-static void on_started(void *arg, const struct task_ref *ref)
-{
-	(void)arg;
-	t.seen[ref->job].started++;
-	if (t.wait_started == ref->job)
-		world_stop(t.world);
-}
-
-static void on_exited(void *arg, const struct task_ref *ref, const struct task_exit *exit)
-{
-	(void)arg;
-	t.seen[ref->job].exited++;
-	t.seen[ref->job].exit = *exit;
-	if (t.wait_exited == ref->job)
-		world_stop(t.world);
-}
-
-static void on_node(void *arg, const struct node *n)
-{
-	(void)arg;
-	t.nodes += n->up && n->capacity.cpu_milli >= 1000 && n->capacity.memory_bytes > 1 << 20;
-}
-
-static void on_late(void *arg)
-{
-	(void)arg;
-	t.late = true;
-	world_stop(t.world);
-}
-
-static bool run(int64_t ms)
-{
-	struct world_timer *timer = world_timer_create(t.world, on_late, NULL);
-
-	t.late = false;
-	world_timer_at(timer, world_mono_ms(t.world) + ms);
-	world_run(t.world);
-	world_timer_destroy(timer);
-	t.wait_started = t.wait_exited = -1;
-	return !t.late;
-}
-
-static bool until_started(int i)
-{
-	t.wait_started = i;
-	return t.seen[i].started || run(PATIENCE_MS);
-}
-
-static bool until_exited(int i)
-{
-	t.wait_exited = i;
-	return t.seen[i].exited || run(PATIENCE_MS);
-}
-
-static bool engine_up(void)
-{
-	const struct engine_sink sink = { NULL, on_started, on_exited, on_node };
-	struct err err;
-
-	t.engine = engine_process_create(t.world, &t.config, &sink, &err);
-	if (t.engine)
-		t.engine->ops->begin(t.engine);
-	return t.engine != NULL;
-}
-
-static void engine_down(void)
-{
-	t.engine->ops->destroy(t.engine);
-	t.engine = NULL;
-}
-
-static struct task_ref ref_of(int i)
-{
-	return (struct task_ref){ .job = i, .task = 0, .attempt = 1 };
-}
-
-static const char *folder_of(int i)
-{
-	static char folder[128];
-
-	snprintf(folder, sizeof folder, "%s/jobs/0/%d/task-0/attempt-1", t.state, i);
-	return folder;
-}
-
-static void pairs_put(struct pairs *p, const char *key, const char *value)
-{
-	mem_grow(&p->items, &p->cap, p->count, sizeof *p->items);
-	p->items[p->count++] = (struct pair){ mem_strdup(key), mem_strdup(value) };
-}
-
-static struct bundle *bundle_of(int i, const char *a0, const char *a1, const char *a2)
-{
-	struct bundle *b = bundle_create(ref_of(i));
-	const char *args[] = { a0, a1, a2 };
-
-	b->folder = mem_strdup(folder_of(i));
-	b->hostname = mem_strdup("test-main-0");
-	b->workdir = mem_strdup("/tmp");
-	b->argv = mem_alloc(4, sizeof *b->argv);
-	for (; b->argc < 3 && args[b->argc]; b->argc++)
-		b->argv[b->argc] = mem_strdup(args[b->argc]);
-	pairs_put(&b->env, "PATH", "/usr/local/bin:/usr/bin:/bin");
-	pairs_put(&b->env, "HOME", "/tmp");
-	b->limits = (struct resources){ .cpu_milli = 1000, .memory_bytes = 256 << 20 };
-	b->place.slot = i + 1;
-	b->shm_bytes = 1 << 20;
-	b->log_limit_bytes = 1 << 20;
-	b->pids_max = 64;
-	if (geteuid() == 0 && getenv("YARD_SHIM")) {
-		b->uid_base = 1000000;
-		b->uid_count = 65536;
-	}
-	return b;
-}
-
-static int start(const char *a0, const char *a1, const char *a2)
-{
-	int i = t.next++;
-
-	t.engine->ops->start(t.engine, bundle_of(i, a0, a1, a2));
-	return i;
-}
-
-static int start_sh(const char *script)
-{
-	return start("/bin/sh", "-c", script);
-}
-
-static void stop(int i, bool kill)
-{
-	struct task_ref r = ref_of(i);
-
-	t.engine->ops->stop(t.engine, &r, kill);
-}
-
-/* The live shim of a task, by its mark. */
-static pid_t shim_pid(int i)
-{
-	AUTO_BUF struct buf b = { 0 };
-	struct shim_mark mark = { 0 };
-	struct err err;
-	char path[160];
-
-	snprintf(path, sizeof path, "%s/mark", folder_of(i));
-	fake_read(path, &b);
-	if (shim_mark_decode(buf_str(&b), b.len, &mark, &err) < 0)
-		return 0;
-	return (pid_t)mark.pid;
-}
 
 static int open_fds(void)
 {
@@ -197,12 +29,16 @@ static void plain_life(void)
 	struct task_ref ra = ref_of(a);
 
 	OK(until_exited(a) && until_exited(b) && until_exited(c), "three tasks end");
-	OK(t.seen[a].started == 1 && t.seen[a].exited == 1, "each is told to have started and ended once");
-	OK(t.seen[a].exit.kind == EXIT_CODE && t.seen[a].exit.code == 7, "an exit code arrives");
-	OK(t.seen[b].exit.kind == EXIT_SIGNAL && t.seen[b].exit.signal == SIGSEGV, "a signal arrives");
+	OK(t.seen[a].started == 1 && t.seen[a].exited == 1,
+	   "each is told to have started and ended once");
+	OK(t.seen[a].exit.kind == EXIT_CODE && t.seen[a].exit.code == 7,
+	   "an exit code arrives");
+	OK(t.seen[b].exit.kind == EXIT_SIGNAL && t.seen[b].exit.signal == SIGSEGV,
+	   "a signal arrives");
 	OK(exit_ok(&t.seen[c].exit), "success arrives");
 	t.engine->ops->start(t.engine, bundle_of(a, "/bin/sh", "-c", "exit 8"));
-	OK(t.seen[a].exited == 2 && t.seen[a].exit.code == 7, "start() again tells the old end again");
+	OK(t.seen[a].exited == 2 && t.seen[a].exit.code == 7,
+	   "start() again tells the old end again");
 	t.engine->ops->forget(t.engine, &ra, folder_of(a));
 	t.engine->ops->start(t.engine, bundle_of(a, "/bin/sh", "-c", "exit 8"));
 	OK(until_exited(a) && t.seen[a].exited == 3 && t.seen[a].exit.code == 7,
@@ -211,16 +47,19 @@ static void plain_life(void)
 
 static void stops(void)
 {
-	int a = start_sh("exec sleep 60"), b = start_sh("trap '' TERM; echo on; sleep 60 & wait; wait"), c;
+	int a = start_sh("exec sleep 60"),
+	    b = start_sh("trap '' TERM; echo on; sleep 60 & wait; wait"), c;
 	struct engine_usage usage;
 	struct task_ref ra = ref_of(a);
 	struct err err;
 
 	OK(until_started(a) && until_started(b), "two long ones start");
-	IS_INT(t.engine->ops->usage(t.engine, &ra, &usage, &err), 0, "usage can be asked for");
+	IS_INT(t.engine->ops->usage(t.engine, &ra, &usage, &err), 0,
+	       "usage can be asked for");
 	OK(usage.pids > 0, "and tells something");
 	stop(a, false);
-	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED, "a polite stop ends one");
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
+	   "a polite stop ends one");
 	run(100);
 	stop(b, false);
 	run(200);
@@ -230,15 +69,19 @@ static void stops(void)
 	c = start_sh("exec sleep 60");
 	stop(c, true);
 	OK(until_exited(c), "a stop right behind the start is heard");
-	OK(t.seen[c].exit.kind == EXIT_UNSTARTED || t.seen[c].exit.kind == EXIT_STOPPED, "one way or the other");
+	OK(t.seen[c].exit.kind == EXIT_UNSTARTED || t.seen[c].exit.kind == EXIT_STOPPED,
+	   "one way or the other");
 	stop(250, true);
-	OK(t.engine->ops->usage(t.engine, &ra, &usage, &err) < 0, "no usage of what has ended: %s", err.text);
+	OK(t.engine->ops->usage(t.engine, &ra, &usage, &err) < 0,
+	   "no usage of what has ended: %s", err.text);
 }
 
 static void restart(void)
 {
-	int a = start_sh("sleep 1; exit 5"), b = start_sh("sleep 0.3; exit 6"), c = start_sh("exec sleep 60"), d;
-	struct task_ref ra = ref_of(a), rb = ref_of(b), rc = ref_of(c), none = ref_of(240);
+	int a = start_sh("sleep 1; exit 5"), b = start_sh("sleep 0.3; exit 6"),
+	    c = start_sh("exec sleep 60"), d;
+	struct task_ref ra = ref_of(a), rb = ref_of(b), rc = ref_of(c),
+			none = ref_of(240);
 
 	OK(until_started(a) && until_started(b) && until_started(c), "three start");
 	d = start_sh("exit 4"); /* just asked for when the daemon dies */
@@ -252,17 +95,20 @@ static void restart(void)
 	t.engine->ops->adopt(t.engine, &ra, folder_of(a));
 	t.engine->ops->adopt(t.engine, &ra, folder_of(a));
 	IS_INT(t.seen[a].exited, 0, "what runs goes on");
-	OK(until_exited(a) && t.seen[a].exit.code == 5 && t.seen[a].exited == 1, "and its end is told once");
+	OK(until_exited(a) && t.seen[a].exit.code == 5 && t.seen[a].exited == 1,
+	   "and its end is told once");
 	t.engine->ops->start(t.engine, bundle_of(c, "/bin/sh", "-c", "exit 9"));
 	OK(until_started(c), "start() of what runs adopts it");
 	stop(c, true);
-	OK(until_exited(c) && t.seen[c].exit.kind == EXIT_STOPPED, "and it can be stopped");
+	OK(until_exited(c) && t.seen[c].exit.kind == EXIT_STOPPED,
+	   "and it can be stopped");
 	t.engine->ops->start(t.engine, bundle_of(d, "/bin/sh", "-c", "exit 4"));
-	OK(until_exited(d) && t.seen[d].exit.kind == EXIT_CODE && t.seen[d].exit.code == 4,
+	OK(until_exited(d) && t.seen[d].exit.kind == EXIT_CODE &&
+		   t.seen[d].exit.code == 4,
 	   "a start cut short is made good");
 	t.engine->ops->adopt(t.engine, &none, folder_of(240));
-	OK(until_exited(240) && t.seen[240].exit.kind == EXIT_LOST, "what left no trace is lost: %s",
-	   t.seen[240].exit.text);
+	OK(until_exited(240) && t.seen[240].exit.kind == EXIT_LOST,
+	   "what left no trace is lost: %s", t.seen[240].exit.text);
 	(void)rc;
 }
 
@@ -274,16 +120,16 @@ static void lost(void)
 
 	OK(until_started(a) && until_started(b), "two start");
 	kill(shim_pid(a), SIGKILL);
-	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_LOST, "a task whose shim is killed is lost: %s",
-	   t.seen[a].exit.text);
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_LOST,
+	   "a task whose shim is killed is lost: %s", t.seen[a].exit.text);
 	engine_down();
 	pid = shim_pid(b);
 	kill(pid, SIGKILL);
 	waitpid(pid, &status, 0);
 	engine_up();
 	t.engine->ops->start(t.engine, bundle_of(b, "/bin/sh", "-c", "exit 0"));
-	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_LOST, "a mark without a shim is lost, not started again: %s",
-	   t.seen[b].exit.text);
+	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_LOST,
+	   "a mark without a shim is lost, not started again: %s", t.seen[b].exit.text);
 	(void)rb;
 }
 
@@ -302,7 +148,8 @@ static void many(int count)
 		start_sh(script);
 	}
 	for (int i = first; i < t.next; i++)
-		wrong += !until_exited(i) || t.seen[i].exited != 1 || t.seen[i].exit.kind != EXIT_CODE ||
+		wrong += !until_exited(i) || t.seen[i].exited != 1 ||
+			 t.seen[i].exit.kind != EXIT_CODE ||
 			 t.seen[i].exit.code != (i - first) % 100;
 	IS_INT(wrong, 0, "%d tasks each end once and with their own code", count);
 	for (int i = first; i < t.next; i++) {
@@ -319,14 +166,15 @@ static void many(int count)
 
 static void odd_shims(void)
 {
-	int a = start("@early", NULL, NULL), b = start("@noise", NULL, NULL), c = start("@refuse", NULL, NULL);
+	int a = start("@early", NULL, NULL), b = start("@noise", NULL, NULL),
+	    c = start("@refuse", NULL, NULL);
 	int d = start("@slow", NULL, NULL);
 	struct task_ref rd = ref_of(d);
 
-	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_UNSTARTED, "a shim that ends before the mark: %s",
-	   t.seen[a].exit.text);
-	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_UNSTARTED, "a shim that talks nonsense: %s",
-	   t.seen[b].exit.text);
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_UNSTARTED,
+	   "a shim that ends before the mark: %s", t.seen[a].exit.text);
+	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_UNSTARTED,
+	   "a shim that talks nonsense: %s", t.seen[b].exit.text);
 	OK(until_exited(c), "a shim that refuses");
 	IS(t.seen[c].exit.text, "not today", "is quoted");
 	run(20);
@@ -334,19 +182,21 @@ static void odd_shims(void)
 	engine_up();
 	t.engine->ops->start(t.engine, bundle_of(d, "@slow", NULL, NULL));
 	stop(d, true);
-	OK(until_exited(d) && t.seen[d].exit.kind == EXIT_STOPPED, "a shim that is slow to listen is waited for");
+	OK(until_exited(d) && t.seen[d].exit.kind == EXIT_STOPPED,
+	   "a shim that is slow to listen is waited for");
 	t.engine->ops->forget(t.engine, &rd, folder_of(d));
 	a = start("@deaf", NULL, NULL);
 	OK(until_started(a), "a shim that hears nothing");
 	stop(a, true);
-	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED, "is itself killed in the end");
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
+	   "is itself killed in the end");
 	b = t.next++;
 	struct bundle *bundle = bundle_of(b, "/bin/true", NULL, NULL);
 	free(bundle->folder);
 	bundle->folder = mem_strdup("/proc/no/such/place");
 	t.engine->ops->start(t.engine, bundle);
-	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_UNSTARTED, "a folder that cannot be made: %s",
-	   t.seen[b].exit.text);
+	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_UNSTARTED,
+	   "a folder that cannot be made: %s", t.seen[b].exit.text);
 }
 
 /* Processes anywhere on the machine with this word in their command line. */
@@ -383,24 +233,30 @@ static bool gone(const char *word)
 /* Real shim only: what runs away from its parents does not run away from us. */
 static void nothing_survives(void)
 {
-	char script[256], word[2][32];
+	char script[320], word[2][32];
 	int a[2];
 
 	for (int i = 0; i < 2; i++) {
 		snprintf(word[i], sizeof word[i], "9%d%07d", i, (int)getpid());
-		snprintf(script, sizeof script,
-			 "trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep %s & sleep %s' &) ; sleep %s", word[i],
-			 word[i], word[i]);
+		snprintf(
+			script, sizeof script,
+			"trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep %s & sleep %s' &) ; sleep %s",
+			word[i], word[i], word[i]);
 		a[i] = start_sh(script);
 		until_started(a[i]);
 	}
-	for (int i = 0; i < 200 && (count_processes(word[0]) < 3 || count_processes(word[1]) < 3); i++)
+	for (int i = 0;
+	     i < 200 && (count_processes(word[0]) < 3 || count_processes(word[1]) < 3);
+	     i++)
 		usleep(10000);
-	OK(count_processes(word[0]) >= 3 && count_processes(word[1]) >= 3, "two tasks with runaways run");
+	OK(count_processes(word[0]) >= 3 && count_processes(word[1]) >= 3,
+	   "two tasks with runaways run");
 	stop(a[0], true);
-	OK(until_exited(a[0]) && count_processes(word[0]) == 0, "after a kill nothing of it runs");
+	OK(until_exited(a[0]) && count_processes(word[0]) == 0,
+	   "after a kill nothing of it runs");
 	kill(shim_pid(a[1]), SIGKILL);
-	OK(until_exited(a[1]) && t.seen[a[1]].exit.kind == EXIT_LOST, "a killed shim is told as lost");
+	OK(until_exited(a[1]) && t.seen[a[1]].exit.kind == EXIT_LOST,
+	   "a killed shim is told as lost");
 	OK(gone(word[1]), "and nothing of it runs either");
 }
 
@@ -439,8 +295,11 @@ static void heard_end(void *arg, const struct err *err)
 /* Real shim only. */
 static void exec_talks(void)
 {
-	static const char *const argv[] = { "sh", "-c", "read x; echo got $x in $(hostname); exit 9", NULL };
-	static const struct world_stream_events events = { .on_data = heard_data, .on_end = heard_end };
+	static const char *const argv[] = { "sh", "-c",
+					    "read x; echo got $x in $(hostname); exit 9",
+					    NULL };
+	static const struct world_stream_events events = { .on_data = heard_data,
+							   .on_end = heard_end };
 	struct heard h = { .code = -1 };
 	AUTO_BUF struct buf input = { 0 };
 	int a = start_sh("exec sleep 60");
@@ -449,13 +308,15 @@ static void exec_talks(void)
 	struct err err;
 
 	until_started(a);
-	if (OK(t.engine->ops->exec(t.engine, &ra, argv, false, &s, &err) == 0, "exec in a real task")) {
+	if (OK(t.engine->ops->exec(t.engine, &ra, argv, false, &s, &err) == 0,
+	       "exec in a real task")) {
 		world_stream_start(s, &events, &h);
 		shim_frame_add(&input, SHIM_STDIN, "words\n", 6);
 		world_stream_write(s, input.data, input.len);
 		run(PATIENCE_MS);
 		IS_INT(h.ok, 1, "is answered OK");
-		IS(buf_str(&h.out), "got words in test-main-0\n", "reads its input inside the task and writes");
+		IS(buf_str(&h.out), "got words in test-main-0\n",
+		   "reads its input inside the task and writes");
 		IS_INT(h.code, 9, "and ends with its code");
 		world_stream_close(s);
 	}
@@ -474,37 +335,14 @@ static void execs(void)
 	struct err err;
 
 	OK(until_started(a), "a task runs");
-	IS_INT(t.engine->ops->exec(t.engine, &ra, argv, false, &s, &err), 0, "a further command gets a stream");
+	IS_INT(t.engine->ops->exec(t.engine, &ra, argv, false, &s, &err), 0,
+	       "a further command gets a stream");
 	world_stream_close(s);
-	OK(t.engine->ops->exec(t.engine, &none, argv, false, &s, &err) < 0 && err.code == ERR_CONFLICT,
+	OK(t.engine->ops->exec(t.engine, &none, argv, false, &s, &err) < 0 &&
+		   err.code == ERR_CONFLICT,
 	   "but not in a task that does not run: %s", err.text);
 	stop(a, true);
 	until_exited(a);
-}
-
-static void open_test(const char *shim)
-{
-	struct err err;
-
-	memset(&t, 0, sizeof t);
-	t.wait_started = t.wait_exited = -1;
-	snprintf(t.state, sizeof t.state, "/tmp/yard-engine-XXXXXX");
-	if (!mkdtemp(t.state) || chmod(t.state, 0711) < 0)
-		exit(1);
-	t.world = world_uv_create(&err);
-	t.config = (struct engine_process_config){ .shim_path = shim, .state_dir = t.state, .node_name = "here" };
-	OK(engine_up() && t.nodes == 1, "an engine comes up and tells its node");
-}
-
-static void close_test(void)
-{
-	char command[128];
-
-	engine_down();
-	world_destroy(t.world);
-	snprintf(command, sizeof command, "rm -rf '%s'", t.state);
-	if (system(command) != 0)
-		printf("# %s is left\n", t.state);
 }
 
 static void with_real_shim(const char *shim)
@@ -525,7 +363,8 @@ static void with_real_shim(const char *shim)
 /* The same without root's powers, in a child that hands its count of tests back. */
 static void as_somebody(const char *shim)
 {
-	int *counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int *counts = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			   -1, 0);
 	int status = 0;
 	pid_t pid;
 
@@ -551,7 +390,8 @@ static void as_somebody(const char *shim)
 		tap_failed = counts[1];
 	}
 	munmap(counts, 4096);
-	OK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "as an ordinary user it came to its end");
+	OK(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	   "as an ordinary user it came to its end");
 }
 
 static void with_fake_shim(void)
@@ -570,7 +410,8 @@ static void with_fake_shim(void)
 	many(60);
 	engine_down();
 	t.config.shim_path = "/no/such/shim";
-	OK(!engine_process_create(t.world, &t.config, &sink, &err), "no engine without a shim: %s", err.text);
+	OK(!engine_process_create(t.world, &t.config, &sink, &err),
+	   "no engine without a shim: %s", err.text);
 	t.config.shim_path = "/proc/self/exe";
 	engine_up();
 	close_test();

@@ -60,12 +60,14 @@ static void on_exited(void *arg, const struct task_ref *ref, const struct task_e
 	int i = index_of(ref);
 	struct task_exit truth;
 
-	buf_printf(&d->history, "%lld x%d=%d/%d;", (long long)world_mono_ms(d->world), i, exit->kind, exit->code);
+	buf_printf(&d->history, "%lld x%d=%d/%d;", (long long)world_mono_ms(d->world), i,
+		   exit->kind, exit->code);
 	if (i < 0) {
 		d->strange++;
 		return;
 	}
-	d->early += !engine_sim_truth(d->machine, ref, &truth) || truth.kind != exit->kind || truth.code != exit->code;
+	d->early += !engine_sim_truth(d->machine, ref, &truth) ||
+		    truth.kind != exit->kind || truth.code != exit->code;
 	if (d->seen[i].exited++ && d->seen[i].exit.kind != exit->kind)
 		d->strange++;
 	d->seen[i].exit = *exit;
@@ -77,7 +79,9 @@ static void on_node(void *arg, const struct node *n)
 }
 
 static const struct node one_node = {
-	.name = "n1", .up = true, .capacity = { .cpu_milli = 1000 * TASKS, .memory_bytes = 1 << 30 },
+	.name = "n1",
+	.up = true,
+	.capacity = { .cpu_milli = 1000 * TASKS, .memory_bytes = 1 << 30 },
 };
 
 static void boot(struct daemon *d)
@@ -88,7 +92,8 @@ static void boot(struct daemon *d)
 	d->engine->ops->begin(d->engine);
 }
 
-static void open_daemon(struct daemon *d, uint64_t seed, const struct engine_sim_faults *f)
+static void open_daemon(struct daemon *d, uint64_t seed,
+			const struct engine_sim_faults *f)
 {
 	*d = (struct daemon){ .world = world_sim_create(seed) };
 	d->machine = engine_sim_machine_create(d->world, &one_node, 1, f);
@@ -129,8 +134,12 @@ static void run_for(struct daemon *d, int64_t ms)
 }
 
 static const struct engine_sim_faults plain = { .run_ms_max = 1000 };
-static const struct engine_sim_faults nasty = { .lie_percent = 40, .start_fail_percent = 10,
-	.lost_percent = 10, .run_ms_max = 1000, .ignore_term_percent = 30, .fail_percent = 30 };
+static const struct engine_sim_faults nasty = { .lie_percent = 40,
+						.start_fail_percent = 10,
+						.lost_percent = 10,
+						.run_ms_max = 1000,
+						.ignore_term_percent = 30,
+						.fail_percent = 30 };
 
 static void truthful(void)
 {
@@ -146,7 +155,8 @@ static void truthful(void)
 		once += d.seen[i].started == 1 && d.seen[i].exited == 1;
 		ok += exit_ok(&d.seen[i].exit);
 	}
-	IS_INT(once, TASKS, "an engine that does not lie reports each start and each exit once");
+	IS_INT(once, TASKS,
+	       "an engine that does not lie reports each start and each exit once");
 	IS_INT(ok, TASKS, "and a machine without faults lets every task succeed");
 	IS_INT(engine_sim_running(d.machine), 0, "and nothing runs after");
 	OK(!engine_sim_violation(d.machine), "nothing was violated");
@@ -164,7 +174,8 @@ static void story(uint64_t seed, int bad[8], struct buf *history)
 	for (int crashes = 0; crashes < 3; crashes++) {
 		run_for(&d, (int64_t)(world_random(d.world) % 300));
 		crash(&d, world_random(d.world) % 4 == 0, world_random(d.world) % 2);
-		run_for(&d, (int64_t)(world_random(d.world) % 300)); /* the daemon is away */
+		run_for(&d,
+			(int64_t)(world_random(d.world) % 300)); /* the daemon is away */
 		boot(&d);
 		for (int i = 0; i < TASKS; i++) {
 			struct task_ref r = ref_of(i);
@@ -206,7 +217,8 @@ static void laws(void)
 		story(seed, bad, &a);
 		story(seed, ignored, &b);
 		differ += a.len != b.len || memcmp(buf_str(&a), buf_str(&b), a.len) != 0;
-		same += last.len == a.len && memcmp(buf_str(&a), buf_str(&last), a.len) == 0;
+		same += last.len == a.len &&
+			memcmp(buf_str(&a), buf_str(&last), a.len) == 0;
 		buf_clear(&last);
 		buf_add(&last, buf_str(&a), a.len);
 	}
@@ -238,17 +250,21 @@ static void survival(void)
 	IS_INT(engine_sim_running(d.machine), 2, "and go on when the daemon dies");
 	run_for(&d, 100);
 	boot(&d);
-	IS_INT(engine_sim_starts(d.machine, &r2), 0, "a start that had left no mark did not happen");
+	IS_INT(engine_sim_starts(d.machine, &r2), 0,
+	       "a start that had left no mark did not happen");
 	d.engine->ops->stop(d.engine, &r0, true);
 	run_for(&d, 100);
-	IS_INT(engine_sim_running(d.machine), 2, "an engine stops nothing that it was not told of");
+	IS_INT(engine_sim_running(d.machine), 2,
+	       "an engine stops nothing that it was not told of");
 	d.engine->ops->adopt(d.engine, &r0, "folder");
 	d.engine->ops->stop(d.engine, &r0, true);
 	run_for(&d, 100);
-	OK(d.seen[0].exited && d.seen[0].exit.kind == EXIT_STOPPED, "an adopted task can be stopped");
+	OK(d.seen[0].exited && d.seen[0].exit.kind == EXIT_STOPPED,
+	   "an adopted task can be stopped");
 	d.engine->ops->adopt(d.engine, &r3, "folder");
 	run_for(&d, 100);
-	OK(d.seen[3].exited && d.seen[3].exit.kind == EXIT_LOST, "a task nobody knows is lost");
+	OK(d.seen[3].exited && d.seen[3].exit.kind == EXIT_LOST,
+	   "a task nobody knows is lost");
 	crash(&d, true, false);
 	IS_INT(engine_sim_running(d.machine), 0, "without power nothing runs");
 	boot(&d);
@@ -256,9 +272,11 @@ static void survival(void)
 	start(&d, 2);
 	d.engine->ops->stop(d.engine, &r2, true);
 	run_for(&d, 100);
-	OK(d.seen[1].exited && d.seen[1].exit.kind == EXIT_LOST, "its mark remains: lost, not started again");
+	OK(d.seen[1].exited && d.seen[1].exit.kind == EXIT_LOST,
+	   "its mark remains: lost, not started again");
 	IS_INT(engine_sim_starts(d.machine, &r1), 1, "it was started once");
-	OK(d.seen[2].exited && d.seen[2].exit.kind == EXIT_UNSTARTED, "a stop before the start prevents it");
+	OK(d.seen[2].exited && d.seen[2].exit.kind == EXIT_UNSTARTED,
+	   "a stop before the start prevents it");
 	IS_INT(engine_sim_starts(d.machine, &r2), 0, "for good");
 	close_daemon(&d);
 }
@@ -274,12 +292,15 @@ static void stops(void)
 		start(&d, i);
 	run_for(&d, 100);
 	for (int i = 0; i < TASKS; i++)
-		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 }, false);
+		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 },
+				    false);
 	run_for(&d, 500);
 	stubborn = engine_sim_running(d.machine);
-	OK(stubborn > 0 && stubborn < TASKS, "some ignore a polite stop (%d of %d)", stubborn, TASKS);
+	OK(stubborn > 0 && stubborn < TASKS, "some ignore a polite stop (%d of %d)",
+	   stubborn, TASKS);
 	for (int i = 0; i < TASKS; i++)
-		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 }, true);
+		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 },
+				    true);
 	run_for(&d, 500);
 	IS_INT(engine_sim_running(d.machine), 0, "none ignores the other one");
 	d.engine->ops->stop(d.engine, &(struct task_ref){ 7, 7, 7 }, true);
@@ -302,7 +323,8 @@ static void accuses(void)
 	b->place.slot = 1;
 	d.engine->ops->start(d.engine, b);
 	run_for(&d, 100);
-	OK(engine_sim_violation(d.machine), "more than a node holds: %s", engine_sim_violation(d.machine));
+	OK(engine_sim_violation(d.machine), "more than a node holds: %s",
+	   engine_sim_violation(d.machine));
 	close_daemon(&d);
 
 	open_daemon(&d, 3, &f);
@@ -312,7 +334,8 @@ static void accuses(void)
 	b->place.slot = 1;
 	d.engine->ops->start(d.engine, b);
 	run_for(&d, 100);
-	OK(engine_sim_violation(d.machine), "two attempts at once: %s", engine_sim_violation(d.machine));
+	OK(engine_sim_violation(d.machine), "two attempts at once: %s",
+	   engine_sim_violation(d.machine));
 	close_daemon(&d);
 }
 

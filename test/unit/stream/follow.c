@@ -17,7 +17,7 @@ struct follower {
 };
 
 static struct world *world;
-static uint64_t wanted;   /* bytes over all followers */
+static uint64_t wanted; /* bytes over all followers */
 static uint64_t total;
 
 static void on_more(void *arg)
@@ -155,7 +155,8 @@ static void not_there_yet(void)
 	OK(run_until(13), "and the next one");
 	close_follower(&f);
 	close(deep.fd);
-	OK(!log_follow_create(world, "relative", on_more, &f, &err), "a relative path is refused: %s", err.text);
+	OK(!log_follow_create(world, "relative", on_more, &f, &err),
+	   "a relative path is refused: %s", err.text);
 	writer_close(&w);
 }
 

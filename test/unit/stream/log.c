@@ -29,14 +29,17 @@ static void basics(void)
 
 	writer_open(&w);
 	struct log_reader *r = log_reader_open("/nowhere/at/all", 0, &err);
-	IS_INT(log_reader_next(r, &f, &data, &err), 0, "a folder that is not there is an empty log");
+	IS_INT(log_reader_next(r, &f, &data, &err), 0,
+	       "a folder that is not there is an empty log");
 	log_reader_close(r);
 
 	r = log_reader_open(w.folder, 0, &err);
-	IS_INT(log_reader_next(r, &f, &data, &err), 0, "a folder without a log is an empty log");
+	IS_INT(log_reader_next(r, &f, &data, &err), 0,
+	       "a folder without a log is an empty log");
 	writer_line(&w, "one\n");
 	IS_INT(log_reader_next(r, &f, &data, &err), 1, "what is written later is found");
-	OK(f.stream == LOG_STDOUT && f.len == 4 && f.time_us == 1, "with stream, length and time");
+	OK(f.stream == LOG_STDOUT && f.len == 4 && f.time_us == 1,
+	   "with stream, length and time");
 	uint64_t after_one = log_reader_offset(r);
 	IS_INT((long long)after_one, 20, "the offset counts headers too");
 	writer_add(&w, LOG_STDERR, "two\n", 4);
@@ -51,14 +54,18 @@ static void basics(void)
 	buf_clear(&all);
 	r = log_reader_open(w.folder, after_one, &err);
 	drain(r, &all, &err);
-	IS(buf_str(&all), "two\nthree\n", "a reader goes on exactly where another broke off");
+	IS(buf_str(&all), "two\nthree\n",
+	   "a reader goes on exactly where another broke off");
 	log_reader_close(r);
 
 	r = log_reader_open(w.folder, w.offset - 9, &err);
-	IS_INT(log_reader_next(r, &f, &data, &err), 0, "an offset too near the end is no record yet");
+	IS_INT(log_reader_next(r, &f, &data, &err), 0,
+	       "an offset too near the end is no record yet");
 	writer_line(&w, "four\n");
-	IS_INT(log_reader_next(r, &f, &data, &err), -1, "an offset inside a record is refused");
-	OK(err.code == ERR_CORRUPT && strstr(err.text, "offset"), "in words: %s", err.text);
+	IS_INT(log_reader_next(r, &f, &data, &err), -1,
+	       "an offset inside a record is refused");
+	OK(err.code == ERR_CORRUPT && strstr(err.text, "offset"), "in words: %s",
+	   err.text);
 	log_reader_close(r);
 	writer_close(&w);
 }
@@ -95,7 +102,8 @@ static void torn(void)
 	w.offset += 11;
 	writer_rotate(&w);
 	writer_line(&w, "next\n");
-	IS_INT(drain(r, &all, &err), 0, "a torn record with a later segment behind it is passed over");
+	IS_INT(drain(r, &all, &err), 0,
+	       "a torn record with a later segment behind it is passed over");
 	IS(buf_str(&all), "whole\nsliced!\nnext\n", "nothing else is lost");
 	IS_INT((long long)log_reader_skipped(r), 11, "and counted as skipped");
 	log_reader_close(r);
@@ -106,7 +114,8 @@ static void torn(void)
 	writer_raw(&w, (char[4096]){ 0 }, 4096);
 	buf_clear(&all);
 	r = log_reader_open(w.folder, 0, &err);
-	IS_INT(drain(r, &all, &err), 0, "zeros that a power cut left at the end are no record");
+	IS_INT(drain(r, &all, &err), 0,
+	       "zeros that a power cut left at the end are no record");
 	IS(buf_str(&all), "before\n", "and what is before them is read");
 	log_reader_close(r);
 	writer_close(&w);
@@ -135,7 +144,8 @@ static void rotation(void)
 	log_reader_next(r, &f, &data, &err);
 	for (int i = 0; i < 3; i++)
 		writer_remove(&w, starts[i]);
-	IS_INT(drain(r, &all, &err), 0, "segments removed under the reader's feet are no error");
+	IS_INT(drain(r, &all, &err), 0,
+	       "segments removed under the reader's feet are no error");
 	IS(buf_str(&all), "a2\nd1\nd2\ne1\ne2\n",
 	   "the one it reads is read to its end, then it goes on with what is left");
 	IS_INT((long long)log_reader_skipped(r), (long long)(starts[3] - starts[1]),
@@ -145,8 +155,10 @@ static void rotation(void)
 	buf_clear(&all);
 	r = log_reader_open(w.folder, 0, &err);
 	drain(r, &all, &err);
-	IS(buf_str(&all), "d1\nd2\ne1\ne2\n", "a late reader begins with the oldest that is left");
-	IS_INT((long long)log_reader_skipped(r), (long long)starts[3], "and says what it missed");
+	IS(buf_str(&all), "d1\nd2\ne1\ne2\n",
+	   "a late reader begins with the oldest that is left");
+	IS_INT((long long)log_reader_skipped(r), (long long)starts[3],
+	       "and says what it missed");
 	log_reader_close(r);
 	writer_close(&w);
 }
@@ -207,7 +219,9 @@ static void tail_law(void)
 		char *data = malloc(len + 1);
 
 		for (uint32_t k = 0; k < len; k++)
-			data[k] = (seed = seed * 1103515245u + 12345u) >> 16 & 0x3f ? 'x' : '\n';
+			data[k] = (seed = seed * 1103515245u + 12345u) >> 16 & 0x3f
+					  ? 'x'
+					  : '\n';
 		writer_add(&w, LOG_STDOUT, data, len);
 		buf_add(&text, data, len);
 		free(data);
@@ -225,9 +239,11 @@ static void tail_law(void)
 		for (int64_t n = lines; at > 0; at--)
 			if (text.data[at - 1] == '\n' && --n == 0)
 				break;
-		bad += got.len != text.len - at || memcmp(got.data, text.data + at, got.len) != 0;
+		bad += got.len != text.len - at ||
+		       memcmp(got.data, text.data + at, got.len) != 0;
 	}
-	IS_INT(bad, 0, "the tail of %zu bytes is what counting from the front gives", text.len);
+	IS_INT(bad, 0, "the tail of %zu bytes is what counting from the front gives",
+	       text.len);
 	writer_close(&w);
 }
 
@@ -268,10 +284,13 @@ static void race(void)
 			break;
 		done = waitpid(pid, &status, WNOHANG) == pid;
 	}
-	OK(got == 0, "reading while a writer rotates and removes is no error: %s", got ? err.text : "");
+	OK(got == 0, "reading while a writer rotates and removes is no error: %s",
+	   got ? err.text : "");
 	IS_INT((long long)wrong, 0, "every record is the one its offset says");
-	IS_INT((long long)(given + log_reader_skipped(r)), 60000 * 24, "given and skipped make up the whole");
-	printf("# %llu of %d bytes skipped\n", (unsigned long long)log_reader_skipped(r), 60000 * 24);
+	IS_INT((long long)(given + log_reader_skipped(r)), 60000 * 24,
+	       "given and skipped make up the whole");
+	printf("# %llu of %d bytes skipped\n", (unsigned long long)log_reader_skipped(r),
+	       60000 * 24);
 	log_reader_close(r);
 	writer_close(&w);
 }
@@ -299,14 +318,16 @@ static void speed(void)
 	}
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	double s = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
-	OK(bytes == 16384 * sizeof data && sum == 16384 * (uint64_t)'x', "128 MiB are read whole");
+	OK(bytes == 16384 * sizeof data && sum == 16384 * (uint64_t)'x',
+	   "128 MiB are read whole");
 	printf("# %.2f GB/s, cached file, 8 KiB records\n", (double)bytes / s / 1e9);
 	log_reader_close(r);
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	log_tail_offset(w.folder, 10, &bytes, &err);
 	clock_gettime(CLOCK_MONOTONIC, &b);
 	printf("# tail of a 128 MiB segment: %.1f ms\n",
-	       (double)(b.tv_sec - a.tv_sec) * 1e3 + (double)(b.tv_nsec - a.tv_nsec) / 1e6);
+	       (double)(b.tv_sec - a.tv_sec) * 1e3 +
+		       (double)(b.tv_nsec - a.tv_nsec) / 1e6);
 	writer_close(&w);
 }
 

@@ -30,7 +30,8 @@ __attribute__((unused)) static void writer_open(struct writer *w)
 	w->fd = -1;
 }
 
-__attribute__((unused)) static void writer_path(const struct writer *w, uint64_t start, char out[PATH_MAX])
+__attribute__((unused)) static void writer_path(const struct writer *w, uint64_t start,
+						char out[PATH_MAX])
 {
 	snprintf(out, PATH_MAX, "%s/log.%020" PRIu64, w->folder, start);
 }
@@ -47,17 +48,20 @@ __attribute__((unused)) static void writer_rotate(struct writer *w)
 	assert(w->fd >= 0);
 }
 
-__attribute__((unused)) static void writer_raw(struct writer *w, const void *data, size_t len)
+__attribute__((unused)) static void writer_raw(struct writer *w, const void *data,
+					       size_t len)
 {
 	if (w->fd < 0)
 		writer_rotate(w);
 	assert(write(w->fd, data, len) == (ssize_t)len);
 }
 
-__attribute__((unused)) static void writer_add(struct writer *w, enum log_stream stream, const void *data,
-					       uint32_t len)
+__attribute__((unused)) static void writer_add(struct writer *w, enum log_stream stream,
+					       const void *data, uint32_t len)
 {
-	struct logframe f = { .stream = stream, .len = len, .time_us = (int64_t)w->offset + 1 };
+	struct logframe f = { .stream = stream,
+			      .len = len,
+			      .time_us = (int64_t)w->offset + 1 };
 	uint8_t *record = malloc(LOGFRAME_BYTES + (size_t)len);
 
 	logframe_write(&f, record);
