@@ -20,11 +20,12 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-#define HTTP_HEAD_MAX     (32u << 10) /* bytes of start line and headers together */
-#define HTTP_TARGET_MAX   (8u << 10)  /* bytes of path and query */
-#define HTTP_HEADERS_MAX  96
-#define HTTP_BODY_MAX     (8u << 20) /* of a request, unless http_parser_body_max() says otherwise */
-#define HTTP_TRAILER_MAX  (4u << 10)
+#define HTTP_HEAD_MAX    (32u << 10) /* bytes of start line and headers together */
+#define HTTP_TARGET_MAX  (8u << 10)  /* bytes of path and query */
+#define HTTP_HEADERS_MAX 96
+#define HTTP_BODY_MAX                                                                    \
+	(8u << 20) /* of a request, unless http_parser_body_max() says otherwise */
+#define HTTP_TRAILER_MAX   (4u << 10)
 #define HTTP_SIZE_LINE_MAX 18 /* a chunk's size: 16 hex digits and CRLF */
 
 enum http_kind { HTTP_REQUESTS, HTTP_RESPONSES };
@@ -43,7 +44,7 @@ struct http_head {
 	int minor;          /* 0 or 1: HTTP/1.x */
 	struct http_header headers[HTTP_HEADERS_MAX];
 	size_t header_count;
-	int64_t length;  /* of the body; -1: chunked, or until the end of the stream */
+	int64_t length; /* of the body; -1: chunked, or until the end of the stream */
 	bool chunked;
 	bool keep_alive; /* the sender allows another message after this one */
 	bool upgrade;    /* Connection: upgrade was sent */
@@ -77,14 +78,15 @@ enum http_item http_parser_next(struct http_parser *p, const char **data, size_t
 enum http_item http_parser_eof(struct http_parser *p, struct err *err);
 const struct http_head *http_parser_head(const struct http_parser *p);
 int http_parser_status(const struct http_parser *p); /* 400, 413, 414, 431, 501 or 505 */
-bool http_parser_idle(const struct http_parser *p); /* between two messages */
+bool http_parser_idle(const struct http_parser *p);  /* between two messages */
 /* After HTTP_ITEM_HEAD: how long this body may be; HTTP_ITEM_FAILED with 413 beyond that. */
 void http_parser_body_max(struct http_parser *p, int64_t bytes);
 /* Responses, before the head: the request was HEAD, so no body follows. */
 void http_parser_no_body(struct http_parser *p);
 
 /* Writers.  Names and values must not hold CR, LF or NUL: such bytes become spaces. */
-void http_write_request(struct buf *out, const char *method, const char *target, const char *host);
+void http_write_request(struct buf *out, const char *method, const char *target,
+			const char *host);
 void http_write_status(struct buf *out, int status);
 void http_write_header(struct buf *out, const char *name, const char *value);
 void http_write_length(struct buf *out, uint64_t bytes);

@@ -14,15 +14,15 @@
 #define HTTP_LINE_MAX (HTTP_TARGET_MAX + 64) /* method, target, version */
 
 enum phase {
-	AT_HEAD,        /* collecting lines until the empty one */
-	AT_BODY,        /* `left` bytes of a known length */
-	AT_BODY_EOF,    /* everything until the stream ends */
-	AT_CHUNK_SIZE,  /* the line with a chunk's size */
-	AT_CHUNK,       /* `left` bytes of a chunk */
-	AT_CHUNK_CRLF,  /* the two bytes behind it */
-	AT_TRAILER,     /* lines behind the last chunk, dropped */
-	AT_OVER,        /* HTTP_ITEM_END is due */
-	AT_UPGRADED,    /* what follows is not HTTP */
+	AT_HEAD,       /* collecting lines until the empty one */
+	AT_BODY,       /* `left` bytes of a known length */
+	AT_BODY_EOF,   /* everything until the stream ends */
+	AT_CHUNK_SIZE, /* the line with a chunk's size */
+	AT_CHUNK,      /* `left` bytes of a chunk */
+	AT_CHUNK_CRLF, /* the two bytes behind it */
+	AT_TRAILER,    /* lines behind the last chunk, dropped */
+	AT_OVER,       /* HTTP_ITEM_END is due */
+	AT_UPGRADED,   /* what follows is not HTTP */
 	AT_FAILED,
 };
 
@@ -35,7 +35,7 @@ struct http_parser {
 	enum http_kind kind;
 	enum phase phase;
 	bool no_body, ended; /* ended: the message is over, its strings are still there */
-	int status; /* to answer, once failed */
+	int status;          /* to answer, once failed */
 	llhttp_t ll;
 	struct lines text; /* the head: its strings live as long as the message */
 	struct lines line; /* a chunk's size, or the trailer */
@@ -216,14 +216,17 @@ static int read_target(struct http_parser *p, struct err *err)
 	if (!t)
 		return bad(p, err, "the request has no target");
 	if (t[-2] == ' ' || !str_starts(t + p->target_len, " HTTP/"))
-		return bad(p, err, "the first line is not METHOD TARGET VERSION with single spaces");
+		return bad(
+			p, err,
+			"the first line is not METHOD TARGET VERSION with single spaces");
 	t[p->target_len] = '\0';
 	if (strncasecmp(t, "http://", 7) == 0)
 		t = strchr(t + 7, '/');
 	if (!t || (*t != '/' && !str_eq(t, "*")))
 		return bad(p, err, "the request's target does not begin with '/'");
 	if (strlen(t) > HTTP_TARGET_MAX)
-		return refuse(p, err, ERR_TOO_LARGE, 414, "the request's target is longer than 8 KiB");
+		return refuse(p, err, ERR_TOO_LARGE, 414,
+			      "the request's target is longer than 8 KiB");
 	if (strchr(t, '#'))
 		return bad(p, err, "the request's target holds a '#'");
 
@@ -248,17 +251,22 @@ static int read_framing(struct http_parser *p, struct err *err)
 	if (p->codings && p->lengths)
 		return bad(p, err, "both Transfer-Encoding and Content-Length");
 	if (p->codings > 1)
-		return refuse(p, err, ERR_UNSUPPORTED, 501, "the only known Transfer-Encoding is chunked");
+		return refuse(p, err, ERR_UNSUPPORTED, 501,
+			      "the only known Transfer-Encoding is chunked");
 	if (p->codings && h->minor == 0)
 		return bad(p, err, "Transfer-Encoding in HTTP/1.0");
 
 	h->chunked = p->codings == 1;
-	h->length = p->lengths ? (int64_t)p->ll.content_length : h->chunked || response ? -1 : 0;
+	h->length = p->lengths               ? (int64_t)p->ll.content_length
+		    : h->chunked || response ? -1
+					     : 0;
 	if (p->lengths && p->ll.content_length > INT64_MAX)
-		return refuse(p, err, ERR_TOO_LARGE, 413, "Content-Length is beyond all limits");
+		return refuse(p, err, ERR_TOO_LARGE, 413,
+			      "Content-Length is beyond all limits");
 	h->keep_alive = llhttp_should_keep_alive(&p->ll) != 0;
 
-	if (response && (p->no_body || h->status / 100 == 1 || h->status == 204 || h->status == 304)) {
+	if (response && (p->no_body || h->status / 100 == 1 || h->status == 204 ||
+			 h->status == 304)) {
 		h->length = 0;
 		p->phase = h->status == 101 ? AT_UPGRADED : AT_OVER;
 		return 0;
@@ -279,19 +287,22 @@ static int judge_head(struct http_parser *p, struct err *err)
 
 	*h = (struct http_head){ 0 };
 	p->target = NULL;
-	llhttp_init(&p->ll, p->kind == HTTP_REQUESTS ? HTTP_REQUEST : HTTP_RESPONSE, &callbacks);
+	llhttp_init(&p->ll, p->kind == HTTP_REQUESTS ? HTTP_REQUEST : HTTP_RESPONSE,
+		    &callbacks);
 	p->ll.data = p;
 	llhttp_errno_t e = llhttp_execute(&p->ll, p->text.bytes.data, p->text.bytes.len);
 	if (e == HPE_USER)
 		return refuse(p, err, ERR_TOO_LARGE, 431, "more than 96 headers");
 	if (e == HPE_INVALID_VERSION)
-		return refuse(p, err, ERR_UNSUPPORTED, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+		return refuse(p, err, ERR_UNSUPPORTED, 505,
+			      "only HTTP/1.0 and HTTP/1.1 are spoken here");
 	if (e != HPE_PAUSED) {
 		const char *why = llhttp_get_error_reason(&p->ll);
 		return bad(p, err, why && *why ? why : "the head is not HTTP/1.1");
 	}
 	if (p->ll.http_major != 1 || p->ll.http_minor > 1)
-		return refuse(p, err, ERR_UNSUPPORTED, 505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+		return refuse(p, err, ERR_UNSUPPORTED, 505,
+			      "only HTTP/1.0 and HTTP/1.1 are spoken here");
 
 	h->minor = p->ll.http_minor;
 	h->status = p->ll.status_code;
@@ -301,7 +312,9 @@ static int judge_head(struct http_parser *p, struct err *err)
 	if (p->kind == HTTP_REQUESTS) {
 		h->method = llhttp_method_name((llhttp_method_t)p->ll.method);
 		if (p->hosts > 1 || (p->hosts == 0 && h->minor == 1))
-			return bad(p, err, p->hosts ? "more than one Host" : "the Host header is missing");
+			return bad(p, err,
+				   p->hosts ? "more than one Host"
+					    : "the Host header is missing");
 		if (read_target(p, err) < 0)
 			return -1;
 	}
@@ -309,17 +322,21 @@ static int judge_head(struct http_parser *p, struct err *err)
 }
 
 /* 1: the head is whole and good. */
-static int take_head(struct http_parser *p, const char **data, size_t *len, struct err *err)
+static int take_head(struct http_parser *p, const char **data, size_t *len,
+		     struct err *err)
 {
 	struct lines *l = &p->text;
 
 	while (*len) {
 		bool first = l->start == 0;
-		enum line got = take_line(l, data, len, first ? HTTP_LINE_MAX : HTTP_HEAD_MAX);
+		enum line got =
+			take_line(l, data, len, first ? HTTP_LINE_MAX : HTTP_HEAD_MAX);
 		if (got == LINE_LONG && first)
-			return refuse(p, err, ERR_TOO_LARGE, 414, "the first line is longer than 8 KiB");
+			return refuse(p, err, ERR_TOO_LARGE, 414,
+				      "the first line is longer than 8 KiB");
 		if (got == LINE_LONG)
-			return refuse(p, err, ERR_TOO_LARGE, 431, "the head is longer than 32 KiB");
+			return refuse(p, err, ERR_TOO_LARGE, 431,
+				      "the head is longer than 32 KiB");
 		if (got == LINE_BAD)
 			return bad(p, err, "a line of the head does not end in CRLF");
 		if (got == LINE_MORE)
@@ -350,7 +367,8 @@ static int hex_digit(char c)
 }
 
 /* Extensions are refused: nobody sends them but those who try how parsers differ. */
-static int take_chunk_size(struct http_parser *p, const char **data, size_t *len, struct err *err)
+static int take_chunk_size(struct http_parser *p, const char **data, size_t *len,
+			   struct err *err)
 {
 	const struct buf *line = &p->line.bytes;
 	enum line got = take_line(&p->line, data, len, HTTP_SIZE_LINE_MAX);
@@ -368,14 +386,16 @@ static int take_chunk_size(struct http_parser *p, const char **data, size_t *len
 	}
 	lines_clear(&p->line);
 	if (size > (uint64_t)(p->body_max - p->body_bytes))
-		return refuse(p, err, ERR_TOO_LARGE, 413, "the body is longer than allowed here");
+		return refuse(p, err, ERR_TOO_LARGE, 413,
+			      "the body is longer than allowed here");
 	p->body_bytes += (int64_t)size;
 	p->left = size;
 	p->phase = size ? AT_CHUNK : AT_TRAILER;
 	return 0;
 }
 
-static int take_chunk_end(struct http_parser *p, const char **data, size_t *len, struct err *err)
+static int take_chunk_end(struct http_parser *p, const char **data, size_t *len,
+			  struct err *err)
 {
 	enum line got = take_line(&p->line, data, len, 2);
 
@@ -388,7 +408,8 @@ static int take_chunk_end(struct http_parser *p, const char **data, size_t *len,
 	return 0;
 }
 
-static int take_trailer(struct http_parser *p, const char **data, size_t *len, struct err *err)
+static int take_trailer(struct http_parser *p, const char **data, size_t *len,
+			struct err *err)
 {
 	enum line got = take_line(&p->line, data, len, HTTP_TRAILER_MAX);
 
@@ -439,7 +460,8 @@ static enum http_item next_data(struct http_parser *p, const char **data, size_t
 				struct http_piece *piece, struct err *err)
 {
 	if (p->phase == AT_BODY && p->head.length > p->body_max) {
-		refuse(p, err, ERR_TOO_LARGE, 413, "the body is longer than allowed here");
+		refuse(p, err, ERR_TOO_LARGE, 413,
+		       "the body is longer than allowed here");
 		return HTTP_ITEM_FAILED;
 	}
 	if (*len == 0)

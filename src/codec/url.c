@@ -46,7 +46,8 @@ char *url_decode(const char *text, size_t len, int plus, struct err *err)
 
 void url_encode(struct buf *out, const char *text)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+	static const char plain[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
 
 	for (; *text; text++) {
 		if (strchr(plain, *text))
@@ -62,14 +63,16 @@ int url_query_parse(struct url_query *q, const char *text, struct err *err)
 		size_t n = strcspn(text, "&");
 		size_t name = strcspn(text, "=&");
 		if (q->count == URL_PARAMS_MAX)
-			return err_set(err, ERR_TOO_LARGE, "more than %d query parameters", URL_PARAMS_MAX);
+			return err_set(err, ERR_TOO_LARGE,
+				       "more than %d query parameters", URL_PARAMS_MAX);
 		if (n > 0) {
 			mem_grow(&q->items, &q->cap, q->count, sizeof *q->items);
 			struct url_param *p = &q->items[q->count];
 			p->name = url_decode(text, name, 1, err);
 			if (!p->name)
 				return -1;
-			p->value = name < n ? url_decode(text + name + 1, n - name - 1, 1, err)
+			p->value = name < n ? url_decode(text + name + 1, n - name - 1, 1,
+							 err)
 					    : mem_strdup("");
 			if (!p->value) {
 				free(p->name);

@@ -26,6 +26,7 @@ struct url_query {
 
 int url_query_parse(struct url_query *q, const char *text, struct err *err);
 void url_query_fini(struct url_query *q);
-const char *url_query_get(const struct url_query *q, const char *name); /* first; NULL: absent */
+const char *url_query_get(const struct url_query *q,
+			  const char *name); /* first; NULL: absent */
 /* Appends "name=value" with the '&' or '?' it needs (target holds a '?' already or not). */
 void url_query_add(struct buf *target, const char *name, const char *value);

@@ -39,7 +39,8 @@ static void add_clean(struct buf *out, const char *text)
 			out->data[at] = ' ';
 }
 
-void http_write_request(struct buf *out, const char *method, const char *target, const char *host)
+void http_write_request(struct buf *out, const char *method, const char *target,
+			const char *host)
 {
 	add_clean(out, method);
 	buf_addc(out, ' ');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The daemon itself: version, health, nodes, quotas, backup. */
-#include "http/internal.h"
+#include "http/route.h"
 
 #include "base/doc.h"
 #include "base/json.h"
@@ -60,14 +60,16 @@ void handle_nodes(struct exchange *ex)
 static int check_scope(struct exchange *ex, struct err *err)
 {
 	if (!str_eq(ex->param[0], "user") && !str_eq(ex->param[0], "group"))
-		return err_set(err, ERR_INVALID, "a quota is of a user or of a group, not of a '%s'",
+		return err_set(err, ERR_INVALID,
+			       "a quota is of a user or of a group, not of a '%s'",
 			       ex->param[0]);
 	return 0;
 }
 
 static void answer_quota(struct exchange *ex)
 {
-	struct quota q = { .limit = { .cpu_milli = -1, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	struct quota q = { .limit = { .cpu_milli = -1, .memory_bytes = -1 },
+			   .max_running_jobs = -1 };
 	struct buf *out = answer_scratch(ex);
 	struct json j;
 
@@ -84,7 +86,8 @@ static void answer_quota(struct exchange *ex)
 void handle_quota_get(struct exchange *ex)
 {
 	struct err err;
-	bool own = str_eq(ex->param[1], str_eq(ex->param[0], "user") ? ex->who->name : ex->who->group);
+	bool own = str_eq(ex->param[1],
+			  str_eq(ex->param[0], "user") ? ex->who->name : ex->who->group);
 
 	if (check_scope(ex, &err) < 0)
 		answer_error(ex, &err);
@@ -114,12 +117,14 @@ void handle_quota_put(struct exchange *ex)
 	struct err err;
 	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, &err);
 
-	if (!d || check_scope(ex, &err) < 0 || wire_quota_read(doc_root(d), &q, &err) < 0) {
+	if (!d || check_scope(ex, &err) < 0 ||
+	    wire_quota_read(doc_root(d), &q, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
 	exchange_hold(ex);
-	yard_set_quota(ex->server->config.yard, ex->who, ex->param[0], ex->param[1], &q, quota_set, ex);
+	yard_set_quota(ex->server->config.yard, ex->who, ex->param[0], ex->param[1], &q,
+		       quota_set, ex);
 }
 
 static void backed_up(void *arg, const struct err *err)
@@ -144,11 +149,13 @@ void handle_backup(struct exchange *ex)
 {
 	struct err err;
 	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, &err);
-	const char *path = d && doc_root(d)->kind == DOC_MAP ? doc_str(doc_root(d), "path", "") : "";
+	const char *path =
+		d && doc_root(d)->kind == DOC_MAP ? doc_str(doc_root(d), "path", "") : "";
 
 	if (*path != '/') {
-		err_set(&err, ERR_INVALID, "path: give the absolute path of a file to write, as {\"path\": "
-					   "\"/...\"}");
+		err_set(&err, ERR_INVALID,
+			"path: give the absolute path of a file to write, as {\"path\": "
+			"\"/...\"}");
 		answer_error(ex, &err);
 		return;
 	}

@@ -24,7 +24,8 @@ static void write_head(struct exchange *ex, struct buf *out, int status, const c
 }
 
 /* One write, so that head and body leave in one packet. */
-static void answer(struct exchange *ex, int status, const char *type, const char *body, size_t len)
+static void answer(struct exchange *ex, int status, const char *type, const char *body,
+		   size_t len)
 {
 	struct buf *out = &ex->server->scratch;
 

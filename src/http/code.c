@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Code snapshots: is it here, and here it is. */
-#include "http/internal.h"
+#include "http/route.h"
 
 #include "pack/hash.h"
 
 static int check_hash(struct exchange *ex, struct err *err)
 {
 	if (!pack_hash_valid(ex->param[0]))
-		return err_set(err, ERR_INVALID, "'%s' is not a hash of 64 lower-case hex digits",
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not a hash of 64 lower-case hex digits",
 			       ex->param[0]);
 	if (!ex->server->config.depot)
 		return err_set(err, ERR_UNSUPPORTED, "this daemon keeps no code");
@@ -21,7 +22,9 @@ void handle_code_has(struct exchange *ex)
 	if (check_hash(ex, &err) < 0)
 		answer_error(ex, &err);
 	else
-		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0]) ? 200 : 404);
+		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0])
+					 ? 200
+					 : 404);
 }
 
 static void stored(void *arg, const struct err *err)
@@ -67,7 +70,9 @@ static void put_gone(struct exchange *ex)
 
 void handle_code_put(struct exchange *ex)
 {
-	static const struct exchange_ops ops = { .body = put_body, .body_end = put_end, .gone = put_gone };
+	static const struct exchange_ops ops = { .body = put_body,
+						 .body_end = put_end,
+						 .gone = put_gone };
 	struct depot *d = ex->server->config.depot;
 	struct err err;
 

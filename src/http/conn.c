@@ -5,10 +5,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/route.h"
 #include "who/who.h"
 #include "wire/outcome.h"
 
-#define LINGER_MS 2000 /* a client that was refused may still be sending: let it read why */
+#define LINGER_MS                                                                        \
+	2000 /* a client that was refused may still be sending: let it read why */
 
 enum conn_state {
 	CONN_HEAD,    /* between requests, or in the middle of a head */
@@ -120,7 +122,8 @@ void http_conn_close(struct conn *c)
 	buf_fini(&c->input);
 	http_conn_pause(c, false);
 	world_stream_shutdown(c->stream);
-	http_conn_timer(c, world_stream_pending(c->stream) ? c->server->config.idle_ms : LINGER_MS);
+	http_conn_timer(c, world_stream_pending(c->stream) ? c->server->config.idle_ms
+							   : LINGER_MS);
 }
 
 void http_conn_answered(struct exchange *ex)
@@ -154,7 +157,8 @@ static const struct principal *caller(struct conn *c)
 	struct world_peer peer = world_stream_peer(c->stream);
 
 	if (!c->who_known && peer.uid >= 0)
-		c->who_known = who_from_peer(&peer, c->server->config.daemon_uid, &c->who, NULL) == 0;
+		c->who_known = who_from_peer(&peer, c->server->config.daemon_uid, &c->who,
+					     NULL) == 0;
 	return c->who_known ? &c->who : NULL;
 }
 
@@ -172,12 +176,14 @@ static void begin_exchange(struct conn *c)
 	ex->body_over = ex->head->length == 0;
 	ex->who = caller(c);
 	if (route_find(ex, &status, &err) < 0) {
-		answer_status(ex, status ? status : wire_http_status(err.code), &err, NULL);
+		answer_status(ex, status ? status : wire_http_status(err.code), &err,
+			      NULL);
 		return;
 	}
 	http_parser_body_max(c->parser, ex->route->body_max);
 	if (ex->head->length > ex->route->body_max) {
-		err_set(&err, ERR_TOO_LARGE, "the body has %lld bytes, here at most %lld are taken",
+		err_set(&err, ERR_TOO_LARGE,
+			"the body has %lld bytes, here at most %lld are taken",
 			(long long)ex->head->length, (long long)ex->route->body_max);
 		answer_error(ex, &err);
 		return;
@@ -242,7 +248,8 @@ static void await_more(struct conn *c)
 		c->head_begun = false;
 		http_conn_timer(c, config->idle_ms);
 	} else if (!c->head_begun) {
-		c->head_begun = true; /* never extended: a head that trickles in is cut off */
+		c->head_begun =
+			true; /* never extended: a head that trickles in is cut off */
 		http_conn_timer(c, config->head_ms);
 	}
 }
@@ -254,7 +261,8 @@ static void feed(struct conn *c, const char **data, size_t *len)
 
 	c->feeding = true;
 	while (c->state == CONN_HEAD || c->state == CONN_BODY) {
-		enum http_item item = http_parser_next(c->parser, data, len, &piece, &err);
+		enum http_item item =
+			http_parser_next(c->parser, data, len, &piece, &err);
 		if (item == HTTP_ITEM_MORE) {
 			await_more(c);
 			break;
@@ -331,7 +339,8 @@ static void on_timer(void *arg)
 		refuse_bytes(c, 408, &err);
 		break;
 	case CONN_BODY:
-		err_set(&err, ERR_TIMEOUT, "nothing of the request's body came for %lld s",
+		err_set(&err, ERR_TIMEOUT,
+			"nothing of the request's body came for %lld s",
 			(long long)c->server->config.body_ms / 1000);
 		refuse_bytes(c, 408, &err);
 		break;
@@ -382,7 +391,10 @@ static void on_drain(void *arg)
 void http_conn_open(struct http_server *s, struct world_stream *stream)
 {
 	static const struct world_stream_events events = {
-		.on_data = on_data, .on_eof = on_eof, .on_end = on_end, .on_drain = on_drain,
+		.on_data = on_data,
+		.on_eof = on_eof,
+		.on_end = on_end,
+		.on_drain = on_drain,
 		.on_hangup = on_eof,
 	};
 	struct conn *c = mem_alloc(1, sizeof *c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A further command in a running task: the connection becomes a pipe to the shim. */
-#include "http/internal.h"
+#include "http/route.h"
 
 #include <strings.h>
 
@@ -84,7 +84,8 @@ static int exec_args(struct exchange *ex, const char **argv, struct err *err)
 		if (!str_eq(ex->query.items[i].name, "arg"))
 			continue;
 		if (n == EXEC_ARGS_MAX)
-			return err_set(err, ERR_TOO_LARGE, "arg: more than %d arguments", EXEC_ARGS_MAX);
+			return err_set(err, ERR_TOO_LARGE, "arg: more than %d arguments",
+				       EXEC_ARGS_MAX);
 		argv[n++] = ex->query.items[i].value;
 	}
 	argv[n] = NULL;
@@ -100,23 +101,31 @@ static int exec_open(struct exchange *ex, struct world_stream **out, struct err 
 	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, err) < 0 ||
 	    query_bool(ex, "tty", &tty, err) < 0 || exec_args(ex, argv, err) < 0)
 		return -1;
-	return yard_exec(ex->server->config.yard, ex->job, (int)task, argv, tty, out, err);
+	return yard_exec(ex->server->config.yard, ex->job, (int)task, argv, tty, out,
+			 err);
 }
 
 void handle_exec(struct exchange *ex)
 {
-	static const struct exchange_ops ops = { .raw = pump_raw, .room = pump_room, .gone = pump_gone };
+	static const struct exchange_ops ops = { .raw = pump_raw,
+						 .room = pump_room,
+						 .gone = pump_gone };
 	static const struct world_stream_events events = {
-		.on_data = shim_data, .on_eof = shim_eof, .on_end = shim_end, .on_drain = shim_drain,
+		.on_data = shim_data,
+		.on_eof = shim_eof,
+		.on_end = shim_end,
+		.on_drain = shim_drain,
 	};
-	static const char switched[] = "HTTP/1.1 101 Switching Protocols\r\n"
-				       "Connection: Upgrade\r\nUpgrade: yard-exec\r\n\r\n";
+	static const char switched[] =
+		"HTTP/1.1 101 Switching Protocols\r\n"
+		"Connection: Upgrade\r\nUpgrade: yard-exec\r\n\r\n";
 	const char *upgrade = http_head_get(ex->head, "upgrade");
 	struct world_stream *shim = NULL;
 	struct err err;
 
 	if (!ex->head->upgrade || !upgrade || strcasecmp(upgrade, "yard-exec") != 0) {
-		err_set(&err, ERR_INVALID, "send Connection: Upgrade and Upgrade: yard-exec");
+		err_set(&err, ERR_INVALID,
+			"send Connection: Upgrade and Upgrade: yard-exec");
 		answer_status(ex, 426, &err, NULL);
 		return;
 	}

@@ -4,7 +4,7 @@
  *   server.c  listeners, the table of those who wait for a job, one watch on the yard
  *   conn.c    one connection: bytes in, requests one after the other, time-outs, its end
  *   answer.c  what is written back
- *   route.c   the table of routes; who may
+ *   route.c   the table of routes; who may (route.h)
  *   the rest  handlers, by subject
  *
  * An exchange is one request and its answer.  A handler answers at once, or sets
@@ -27,24 +27,26 @@
 #include "job/principal.h"
 #include "world/world.h"
 
-#define CONNS_MAX         10000
-#define INPUT_MAX         (64u << 10)  /* kept of a client that sends before it is answered */
-#define OUTPUT_HIGH       (512u << 10) /* unsent bytes beyond which nothing more is made */
-#define ROUTE_PARAMS_MAX  2
-#define CODE_BYTES_MAX    (8LL << 30)
-#define WAIT_MS_MAX       (10 * 60 * 1000)
+#define CONNS_MAX        10000
+#define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
+#define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
+#define ROUTE_PARAMS_MAX 2
 
 struct exchange;
 struct conn;
 
 struct exchange_ops {
-	void (*body)(struct exchange *ex, const char *data, size_t len); /* routes with ROUTE_STREAM */
+	void (*body)(struct exchange *ex, const char *data,
+		     size_t len); /* routes with ROUTE_STREAM */
 	void (*body_end)(struct exchange *ex);
-	void (*room)(struct exchange *ex);                          /* all that was written is out */
-	void (*event)(struct exchange *ex, const struct event *e); /* of the job it is parked on */
+	void (*room)(struct exchange *ex); /* all that was written is out */
+	void (*event)(struct exchange *ex,
+		      const struct event *e); /* of the job it is parked on */
 	void (*timer)(struct exchange *ex);
-	void (*raw)(struct exchange *ex, const char *data, size_t len); /* after an upgrade */
-	void (*gone)(struct exchange *ex); /* once, answered or not: free what the handler keeps */
+	void (*raw)(struct exchange *ex, const char *data,
+		    size_t len); /* after an upgrade */
+	void (*gone)(struct exchange *
+			     ex); /* once, answered or not: free what the handler keeps */
 };
 
 struct exchange {
@@ -64,23 +66,6 @@ struct exchange {
 	int64_t parked; /* the job whose events it hears; 0: none */
 	struct exchange *prev_parked, *next_parked;
 };
-
-enum route_rule { RULE_PUBLIC, RULE_ANY, RULE_SEE, RULE_TOUCH, RULE_ADMIN, ROUTE_RULE_COUNT };
-enum route_body { ROUTE_NO_BODY, ROUTE_BODY, ROUTE_STREAM };
-
-struct route {
-	const char *method, *pattern; /* ":job" is a job's id or name, other ":x" any segment */
-	enum route_rule rule;
-	enum route_body takes;
-	int64_t body_max;
-	void (*handle)(struct exchange *ex);
-	const char *help;
-};
-
-extern const struct route routes[];
-extern const size_t route_count;
-/* Fills route, params, query and job; -1 with err (and *status when not the class's own). */
-int route_find(struct exchange *ex, int *status, struct err *err);
 
 struct http_server {
 	struct http_config config;
@@ -102,8 +87,10 @@ struct world_stream *http_conn_stream(struct conn *c);
 void http_conn_timer(struct conn *c, int64_t in_ms); /* ops->timer after that long */
 void http_conn_pause(struct conn *c, bool paused);
 void http_conn_upgraded(struct exchange *ex); /* 101 was written: bytes go to ops->raw */
-void http_conn_close(struct conn *c); /* once all is written; what still comes is dropped */
-void http_conn_answered(struct exchange *ex); /* the answer is whole: on to the next request */
+void http_conn_close(
+	struct conn *c); /* once all is written; what still comes is dropped */
+void http_conn_answered(
+	struct exchange *ex); /* the answer is whole: on to the next request */
 
 void exchange_hold(struct exchange *ex);
 void exchange_drop(struct exchange *ex);
@@ -120,30 +107,5 @@ void answer_begin(struct exchange *ex, int status, const char *type);
 void answer_piece_begin(struct buf *out); /* empties it but for the room a piece needs */
 void answer_piece(struct exchange *ex, struct buf *out); /* then filled by the caller */
 void answer_end(struct exchange *ex);
-bool answer_room(const struct exchange *ex); /* false: wait for ops->room */
+bool answer_room(const struct exchange *ex);     /* false: wait for ops->room */
 struct buf *answer_scratch(struct exchange *ex); /* the server's own, emptied */
-
-/* A query parameter; -1 with err when it is there and wrong. */
-int query_i64(const struct exchange *ex, const char *name, int64_t min, int64_t max, int64_t *value,
-	      struct err *err);
-int query_bool(const struct exchange *ex, const char *name, bool *value, struct err *err);
-
-void handle_version(struct exchange *ex);
-void handle_health(struct exchange *ex);
-void handle_schema(struct exchange *ex);
-void handle_submit(struct exchange *ex);
-void handle_list(struct exchange *ex);
-void handle_show(struct exchange *ex);
-void handle_stop(struct exchange *ex);
-void handle_wait(struct exchange *ex);
-void handle_why(struct exchange *ex);
-void handle_events(struct exchange *ex);
-void handle_usage(struct exchange *ex);
-void handle_logs(struct exchange *ex);
-void handle_exec(struct exchange *ex);
-void handle_nodes(struct exchange *ex);
-void handle_code_has(struct exchange *ex);
-void handle_code_put(struct exchange *ex);
-void handle_quota_get(struct exchange *ex);
-void handle_quota_put(struct exchange *ex);
-void handle_backup(struct exchange *ex);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reading jobs: list, show, why, events, usage; and stopping one. */
-#include "http/internal.h"
+#include "http/view.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/route.h"
 #include "wire/api.h"
-#include "http/view.h"
 
 #define LIST_DEFAULT 50
 #define LIST_MAX     1000
@@ -20,7 +20,8 @@ void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 	char **outputs = mem_alloc(count + 1, sizeof *outputs);
 
 	for (size_t i = 0; i < count && s->config.depot; i++)
-		outputs[i] = depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
+		outputs[i] =
+			depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
 	if (j->state != JOB_ENDED)
 		yard_why(s->config.yard, j, &why);
 	wire_job_write(out, j, (const char *const *)outputs, why.len ? why.data : NULL);
@@ -108,7 +109,8 @@ static int list_query(struct exchange *ex, struct store_query *q, struct err *er
 	if (state && !str_eq(state, "all")) {
 		q->live = str_eq(state, "live");
 		if (!q->live && !str_eq(state, "ended"))
-			return err_set(err, ERR_INVALID, "state: '%s' is not live, ended or all", state);
+			return err_set(err, ERR_INVALID,
+				       "state: '%s' is not live, ended or all", state);
 	}
 	q->limit = (int)limit;
 	q->name = url_query_get(&ex->query, "name");
@@ -117,7 +119,8 @@ static int list_query(struct exchange *ex, struct store_query *q, struct err *er
 	if (ex->who->admin)
 		q->owner = owner && *owner ? owner : NULL;
 	else if (owner && *owner && !str_eq(owner, ex->who->name))
-		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs", ex->who->name);
+		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs",
+			       ex->who->name);
 	return 0;
 }
 
@@ -198,8 +201,8 @@ void handle_events(struct exchange *ex)
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_array(&j, "events");
-	if (store_events(yard_store(ex->server->config.yard), ex->job, from, (int)limit, write_event, &j,
-			 &err) < 0) {
+	if (store_events(yard_store(ex->server->config.yard), ex->job, from, (int)limit,
+			 write_event, &j, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
@@ -263,7 +266,8 @@ void handle_stop(struct exchange *ex)
 	if (ex->body.len) {
 		d = doc_parse_json(ex->body.data, ex->body.len, &err);
 		if (!d || doc_root(d)->kind != DOC_MAP) {
-			err_set(&err, ERR_INVALID, "the body is not a JSON object such as {\"reason\": \"...\"}");
+			err_set(&err, ERR_INVALID,
+				"the body is not a JSON object such as {\"reason\": \"...\"}");
 			answer_error(ex, &err);
 			return;
 		}

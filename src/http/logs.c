@@ -6,7 +6,7 @@
  * over, so that nothing a task said is left out.  A slow reader stops the reading, not
  * the task.
  */
-#include "http/internal.h"
+#include "http/route.h"
 
 #include <limits.h>
 #include <string.h>
@@ -39,10 +39,10 @@ struct log_from {
 struct logs {
 	struct exchange *ex;
 	bool frames, follow, ended;
-	int64_t task, tail;   /* task -1: all; tail -1: whole */
-	int attempt;          /* whose sources are open; 0: none yet */
-	int first, last;      /* attempts that are wanted */
-	int newest;           /* attempt of the job */
+	int64_t task, tail; /* task -1: all; tail -1: whole */
+	int attempt;        /* whose sources are open; 0: none yet */
+	int first, last;    /* attempts that are wanted */
+	int newest;         /* attempt of the job */
 	size_t task_count;
 	struct log_from *from;
 	size_t from_count, from_cap;
@@ -97,12 +97,14 @@ static int open_source(struct logs *l, struct source *s, int rank, struct err *e
 	if (offset < 0 && l->tail >= 0)
 		s->reader = log_reader_open_tail(folder, l->tail, err);
 	else
-		s->reader = log_reader_open(folder, offset < 0 ? 0 : (uint64_t)offset, err);
+		s->reader =
+			log_reader_open(folder, offset < 0 ? 0 : (uint64_t)offset, err);
 	if (!s->reader)
 		return -1;
 	if (!l->follow)
 		return 0;
-	s->follow = log_follow_create(l->ex->server->config.world, folder, on_more, s, err);
+	s->follow =
+		log_follow_create(l->ex->server->config.world, folder, on_more, s, err);
 	return s->follow ? 0 : -1;
 }
 
@@ -117,14 +119,15 @@ static int open_attempt(struct logs *l, int attempt, struct err *err)
 	l->sources = mem_alloc(count, sizeof *l->sources);
 	for (size_t i = 0; i < count; i++) {
 		l->source_count = i + 1;
-		if (open_source(l, &l->sources[i], l->task < 0 ? (int)i : (int)l->task, err) < 0)
+		if (open_source(l, &l->sources[i], l->task < 0 ? (int)i : (int)l->task,
+				err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static void add_record(struct logs *l, const struct source *s, const struct logframe *frame,
-		       const char *data, struct buf *out)
+static void add_record(struct logs *l, const struct source *s,
+		       const struct logframe *frame, const char *data, struct buf *out)
 {
 	struct wire_log_head head = { .rank = (uint32_t)s->rank,
 				      .attempt = (uint32_t)l->attempt,
@@ -139,10 +142,13 @@ static void add_record(struct logs *l, const struct source *s, const struct logf
 	buf_add(out, data, frame->len);
 }
 
-static void add_note(struct logs *l, const struct source *s, const char *text, struct buf *out)
+static void add_note(struct logs *l, const struct source *s, const char *text,
+		     struct buf *out)
 {
 	int64_t now_us = world_now_ms(l->ex->server->config.world) * 1000;
-	struct logframe frame = { .stream = LOG_NOTE, .len = (uint32_t)strlen(text), .time_us = now_us };
+	struct logframe frame = { .stream = LOG_NOTE,
+				  .len = (uint32_t)strlen(text),
+				  .time_us = now_us };
 
 	add_record(l, s, &frame, text, out);
 }
@@ -153,8 +159,9 @@ static void tell_skipped(struct logs *l, struct source *s, struct buf *out)
 
 	if (skipped == s->skipped)
 		return;
-	AUTO_FREE char *text = str_printf("[%llu bytes of this log were dropped by its size limit]\n",
-					  (unsigned long long)(skipped - s->skipped));
+	AUTO_FREE char *text =
+		str_printf("[%llu bytes of this log were dropped by its size limit]\n",
+			   (unsigned long long)(skipped - s->skipped));
 	s->skipped = skipped;
 	add_note(l, s, text, out);
 }
@@ -176,7 +183,8 @@ static size_t send_piece(struct logs *l, struct source *s)
 			add_record(l, s, &frame, data, out);
 	}
 	if (got < 0) {
-		AUTO_FREE char *text = str_printf("[this log cannot be read further: %s]\n", err.text);
+		AUTO_FREE char *text =
+			str_printf("[this log cannot be read further: %s]\n", err.text);
 		add_note(l, s, text, out);
 	}
 	s->more = got > 0;
@@ -233,7 +241,8 @@ static void pump(struct logs *l)
 			return;
 		}
 		if (open_attempt(l, l->attempt ? l->attempt + 1 : l->first, &err) < 0) {
-			ex->body_over = false; /* cut off: the client sees that it is not whole */
+			ex->body_over =
+				false; /* cut off: the client sees that it is not whole */
 			http_conn_answered(ex);
 			return;
 		}
@@ -266,12 +275,16 @@ static int read_from(struct logs *l, const char *text, struct err *err)
 	char *rest = copy;
 
 	for (char *item; (item = strsep(&rest, ",")) && *item;) {
-		char *rank = strsep(&item, ":"), *attempt = item ? strsep(&item, ":") : NULL;
+		char *rank = strsep(&item, ":"),
+		     *attempt = item ? strsep(&item, ":") : NULL;
 		struct log_from f;
-		if (!attempt || !item || str_to_i64(rank, 0, SPEC_TASKS_MAX, &f.rank) < 0 ||
+		if (!attempt || !item ||
+		    str_to_i64(rank, 0, SPEC_TASKS_MAX, &f.rank) < 0 ||
 		    str_to_i64(attempt, 1, INT_MAX, &f.attempt) < 0 ||
-		    str_to_i64(item, 0, INT64_MAX, &f.offset) < 0 || l->from_count == FROM_MAX)
-			return err_set(err, ERR_INVALID, "from: '%s' is not RANK:ATTEMPT:OFFSET,...", text);
+		    str_to_i64(item, 0, INT64_MAX, &f.offset) < 0 ||
+		    l->from_count == FROM_MAX)
+			return err_set(err, ERR_INVALID,
+				       "from: '%s' is not RANK:ATTEMPT:OFFSET,...", text);
 		mem_grow(&l->from, &l->from_cap, l->from_count, sizeof *l->from);
 		l->from[l->from_count++] = f;
 		if (l->from_count == 1 || f.attempt < l->first)
@@ -289,7 +302,9 @@ static int read_attempt(struct logs *l, const char *text, struct err *err)
 		l->first = 1;
 	} else if (text && !str_eq(text, "last")) {
 		if (str_to_i64(text, 1, INT_MAX, &n) < 0)
-			return err_set(err, ERR_INVALID, "attempt: '%s' is not a number, last or all", text);
+			return err_set(err, ERR_INVALID,
+				       "attempt: '%s' is not a number, last or all",
+				       text);
 		l->first = l->last = (int)n;
 	}
 	return 0;
@@ -302,7 +317,8 @@ static int read_task(struct logs *l, const char *text, struct err *err)
 		return 0;
 	}
 	if (str_to_i64(text, 0, (int64_t)l->task_count - 1, &l->task) < 0)
-		return err_set(err, ERR_INVALID, "task: '%s' is not all or a rank from 0 to %zu", text,
+		return err_set(err, ERR_INVALID,
+			       "task: '%s' is not all or a rank from 0 to %zu", text,
 			       l->task_count - 1);
 	return 0;
 }
@@ -320,7 +336,8 @@ static int read_question(struct logs *l, const struct job *j, struct err *err)
 	l->tail = -1;
 	l->frames = str_eq(format, "frames");
 	if (format && !l->frames && !str_eq(format, "text"))
-		return err_set(err, ERR_INVALID, "format: '%s' is not text or frames", format);
+		return err_set(err, ERR_INVALID, "format: '%s' is not text or frames",
+			       format);
 	if (query_bool(ex, "follow", &l->follow, err) < 0 ||
 	    query_i64(ex, "tail", 0, INT32_MAX, &l->tail, err) < 0 ||
 	    read_task(l, url_query_get(&ex->query, "task"), err) < 0 ||
@@ -332,7 +349,10 @@ static int read_question(struct logs *l, const struct job *j, struct err *err)
 void handle_logs(struct exchange *ex)
 {
 	static const struct exchange_ops ops = {
-		.room = logs_pump, .event = logs_event, .timer = logs_pump, .gone = logs_gone,
+		.room = logs_pump,
+		.event = logs_event,
+		.timer = logs_pump,
+		.gone = logs_gone,
 	};
 	struct err err;
 	AUTO_JOB struct job *owned = NULL;

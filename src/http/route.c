@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/internal.h"
+#include "http/route.h"
 
 #include <string.h>
 
@@ -8,6 +8,7 @@
 #include "who/who.h"
 #include "wire/api.h"
 
+#define CODE_BYTES_MAX (8LL << 30)
 #define SPEC_BODY_MAX  (4 << 20)
 #define SMALL_BODY_MAX (64 << 10)
 
@@ -63,8 +64,8 @@ static const char *const rule_words[ROUTE_RULE_COUNT] = {
 void http_routes_text(struct buf *out)
 {
 	for (size_t i = 0; i < route_count; i++)
-		buf_printf(out, "%s %s%s\t%s\t%s\n", routes[i].method, WIRE_PREFIX, routes[i].pattern,
-			   rule_words[routes[i].rule], routes[i].help);
+		buf_printf(out, "%s %s%s\t%s\t%s\n", routes[i].method, WIRE_PREFIX,
+			   routes[i].pattern, rule_words[routes[i].rule], routes[i].help);
 }
 
 static void forget_params(struct exchange *ex)
@@ -74,7 +75,8 @@ static void forget_params(struct exchange *ex)
 }
 
 /* Segment by segment, so that an encoded slash never makes two of one. */
-static int match(struct exchange *ex, const char *pattern, const char *path, struct err *err)
+static int match(struct exchange *ex, const char *pattern, const char *path,
+		 struct err *err)
 {
 	size_t params = 0;
 
@@ -100,7 +102,8 @@ static int find_route(struct exchange *ex, int *status, struct err *err)
 	size_t prefix = strlen(WIRE_PREFIX);
 	bool other_method = false;
 
-	for (size_t i = 0; strncmp(path, WIRE_PREFIX "/", prefix + 1) == 0 && i < route_count; i++) {
+	for (size_t i = 0;
+	     strncmp(path, WIRE_PREFIX "/", prefix + 1) == 0 && i < route_count; i++) {
 		int found = match(ex, routes[i].pattern, path + prefix, err);
 		if (found < 0)
 			return -1;
@@ -112,7 +115,8 @@ static int find_route(struct exchange *ex, int *status, struct err *err)
 		forget_params(ex);
 	}
 	if (!other_method)
-		return err_set(err, ERR_NOT_FOUND, "there is nothing at %s; the API is below " WIRE_PREFIX,
+		return err_set(err, ERR_NOT_FOUND,
+			       "there is nothing at %s; the API is below " WIRE_PREFIX,
 			       path);
 	*status = 405;
 	return err_set(err, ERR_INVALID, "%s does not take %s", path, ex->head->method);
@@ -144,19 +148,22 @@ static int find_job(struct exchange *ex, struct err *err)
 	if (str_to_i64(text, 1, INT64_MAX, &id) < 0 &&
 	    store_find_name(yard_store(y), ex->who->name, text, &id, err) < 0)
 		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "you have no job named '%s'", text)
+			       ? err_set(err, ERR_NOT_FOUND, "you have no job named '%s'",
+					 text)
 			       : -1;
 	const struct job *live = yard_live(y, id);
 	if (live)
 		copy_owner(&owner, live->owner, live->group);
 	else if (store_row(yard_store(y), id, row_owner, &owner, err) < 0)
 		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id)
+			       ? err_set(err, ERR_NOT_FOUND, "there is no job %lld",
+					 (long long)id)
 			       : -1;
 	if (!who_may_see(ex->who, owner.name, owner.group))
 		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
 	if (ex->route->rule == RULE_TOUCH && !who_may_touch(ex->who, owner.name))
-		return err_set(err, ERR_DENIED, "job %lld is %s's", (long long)id, owner.name);
+		return err_set(err, ERR_DENIED, "job %lld is %s's", (long long)id,
+			       owner.name);
 	ex->job = id;
 	return 0;
 }
@@ -166,24 +173,29 @@ int route_find(struct exchange *ex, int *status, struct err *err)
 	if (find_route(ex, status, err) < 0)
 		return -1;
 	if (ex->route->rule != RULE_PUBLIC && !ex->who)
-		return err_set(err, ERR_UNKNOWN_CALLER,
-			       "not known who you are: by TCP only /version and /health are answered; "
-			       "use the daemon's unix socket");
+		return err_set(
+			err, ERR_UNKNOWN_CALLER,
+			"not known who you are: by TCP only /version and /health are answered; "
+			"use the daemon's unix socket");
 	if (ex->route->rule == RULE_ADMIN && !ex->who->admin)
-		return err_set(err, ERR_DENIED, "this is for administrators; you are %s", ex->who->name);
+		return err_set(err, ERR_DENIED, "this is for administrators; you are %s",
+			       ex->who->name);
 	if (url_query_parse(&ex->query, ex->head->query, err) < 0)
 		return -1;
-	return ex->route->rule == RULE_SEE || ex->route->rule == RULE_TOUCH ? find_job(ex, err) : 0;
+	return ex->route->rule == RULE_SEE || ex->route->rule == RULE_TOUCH
+		       ? find_job(ex, err)
+		       : 0;
 }
 
-int query_i64(const struct exchange *ex, const char *name, int64_t min, int64_t max, int64_t *value,
-	      struct err *err)
+int query_i64(const struct exchange *ex, const char *name, int64_t min, int64_t max,
+	      int64_t *value, struct err *err)
 {
 	const char *text = url_query_get(&ex->query, name);
 
 	if (!text || str_to_i64(text, min, max, value) == 0)
 		return 0;
-	return err_set(err, ERR_INVALID, "%s: '%s' is not a whole number from %lld to %lld", name, text,
+	return err_set(err, ERR_INVALID,
+		       "%s: '%s' is not a whole number from %lld to %lld", name, text,
 		       (long long)min, (long long)max);
 }
 
@@ -195,6 +207,7 @@ int query_bool(const struct exchange *ex, const char *name, bool *value, struct 
 		return 0;
 	*value = str_eq(text, "1") || str_eq(text, "true") || str_eq(text, "");
 	if (!*value && !str_eq(text, "0") && !str_eq(text, "false"))
-		return err_set(err, ERR_INVALID, "%s: '%s' is neither 0 nor 1", name, text);
+		return err_set(err, ERR_INVALID, "%s: '%s' is neither 0 nor 1", name,
+			       text);
 	return 0;
 }

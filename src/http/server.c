@@ -90,16 +90,19 @@ void http_server_destroy(struct http_server *s)
 	free(s);
 }
 
-int http_server_listen_unix(struct http_server *s, const char *path, int mode, struct err *err)
+int http_server_listen_unix(struct http_server *s, const char *path, int mode,
+			    struct err *err)
 {
-	s->unix_listener = world_listen_unix(s->config.world, path, mode, on_stream, s, err);
+	s->unix_listener =
+		world_listen_unix(s->config.world, path, mode, on_stream, s, err);
 	return s->unix_listener ? 0 : -1;
 }
 
-int http_server_listen_tcp(struct http_server *s, const char *address, int port, int *bound,
-			   struct err *err)
+int http_server_listen_tcp(struct http_server *s, const char *address, int port,
+			   int *bound, struct err *err)
 {
-	s->tcp_listener = world_listen_tcp(s->config.world, address, port, on_stream, s, err);
+	s->tcp_listener =
+		world_listen_tcp(s->config.world, address, port, on_stream, s, err);
 	if (!s->tcp_listener)
 		return -1;
 	*bound = world_listener_port(s->tcp_listener);

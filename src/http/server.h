@@ -23,17 +23,19 @@ struct http_server;
 struct http_config {
 	struct world *world;
 	struct yard *yard;
-	struct depot *depot;  /* the real one; NULL: no code is taken */
-	int64_t daemon_uid;   /* admin, beside root */
+	struct depot *depot;               /* the real one; NULL: no code is taken */
+	int64_t daemon_uid;                /* admin, beside root */
 	int64_t idle_ms, head_ms, body_ms; /* time-outs; 0: 120 s, 15 s, 60 s */
 };
 
 struct http_server *http_server_create(const struct http_config *c);
-void http_server_destroy(struct http_server *s); /* NULL is fine; closes every connection */
-int http_server_listen_unix(struct http_server *s, const char *path, int mode, struct err *err);
+void http_server_destroy(
+	struct http_server *s); /* NULL is fine; closes every connection */
+int http_server_listen_unix(struct http_server *s, const char *path, int mode,
+			    struct err *err);
 /* port: what was bound, for port 0. */
-int http_server_listen_tcp(struct http_server *s, const char *address, int port, int *bound,
-			   struct err *err);
+int http_server_listen_tcp(struct http_server *s, const char *address, int port,
+			   int *bound, struct err *err);
 size_t http_server_connections(const struct http_server *s);
 /* The table of routes as text, one line each: for `docs` and tests. */
 void http_routes_text(struct buf *out);

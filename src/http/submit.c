@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A job file comes in: read, checked, recorded; then, and only then, answered. */
-#include "http/internal.h"
+#include "http/route.h"
 
 #include <string.h>
 
@@ -42,8 +42,10 @@ static int read_key(struct exchange *ex, const char **key, struct err *err)
 		if ((*key)[i] < 0x21 || (*key)[i] > 0x7e)
 			n = 0;
 	if (n == 0 || n > KEY_MAX)
-		return err_set(err, ERR_INVALID,
-			       "Idempotency-Key: 1 to %d visible ASCII characters without spaces", KEY_MAX);
+		return err_set(
+			err, ERR_INVALID,
+			"Idempotency-Key: 1 to %d visible ASCII characters without spaces",
+			KEY_MAX);
 	return 1;
 }
 
@@ -56,7 +58,8 @@ static struct spec *read_spec(struct exchange *ex)
 
 	if (!spec) {
 		if (problems_err(&problems, &err) == 0)
-			err_set(&err, ERR_INTERNAL, "the job file was refused without a reason");
+			err_set(&err, ERR_INTERNAL,
+				"the job file was refused without a reason");
 		answer_status(ex, wire_http_status(err.code), &err, &problems);
 	}
 	problems_fini(&problems);
@@ -92,9 +95,10 @@ static int check_code(struct exchange *ex, const struct spec *spec, struct err *
 
 	if (!spec->code || (d && depot_code_has(d, spec->code) > 0))
 		return 0;
-	return err_set(err, ERR_CONFLICT,
-		       "code: snapshot %.12s... is not here; upload it by PUT /yard/v1/code/<hash> first",
-		       spec->code);
+	return err_set(
+		err, ERR_CONFLICT,
+		"code: snapshot %.12s... is not here; upload it by PUT /yard/v1/code/<hash> first",
+		spec->code);
 }
 
 void handle_submit(struct exchange *ex)
@@ -125,7 +129,8 @@ void handle_submit(struct exchange *ex)
 		pack_hash_finish(h, digest);
 	}
 	exchange_hold(ex);
-	yard_submit(ex->server->config.yard, ex->who, TAKE(spec), key, key ? digest : NULL, submitted, ex);
+	yard_submit(ex->server->config.yard, ex->who, TAKE(spec), key,
+		    key ? digest : NULL, submitted, ex);
 }
 
 void handle_schema(struct exchange *ex)

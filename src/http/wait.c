@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The long poll: a client that waits costs a connection and nothing else. */
-#include "http/internal.h"
+#include "http/route.h"
+
 #include "http/view.h"
+
+#define WAIT_MS_MAX (10 * 60 * 1000)
 
 static void answer_now(struct exchange *ex, int status)
 {
@@ -28,7 +31,8 @@ static void wait_timer(struct exchange *ex)
 
 void handle_wait(struct exchange *ex)
 {
-	static const struct exchange_ops ops = { .event = wait_event, .timer = wait_timer };
+	static const struct exchange_ops ops = { .event = wait_event,
+						 .timer = wait_timer };
 	int64_t timeout_ms = WAIT_MS_MAX;
 	struct err err;
 

@@ -25,10 +25,14 @@ static void on_fatal(void *arg, const struct err *err)
 	world_stop(d->world);
 }
 
-static struct engine *make_sim(struct daemon *d, const char *name, const struct engine_sink *sink)
+static struct engine *make_sim(struct daemon *d, const char *name,
+			       const struct engine_sink *sink)
 {
 	const struct settings *s = &d->settings;
-	struct node node = { .up = true, .simulated_devices = true, .port_first = 20000, .port_last = 29999 };
+	struct node node = { .up = true,
+			     .simulated_devices = true,
+			     .port_first = 20000,
+			     .port_last = 29999 };
 	struct engine_sim_faults faults = { .run_ms_max = 1000 };
 
 	snprintf(node.name, sizeof node.name, "%s", name);
@@ -40,7 +44,8 @@ static struct engine *make_sim(struct daemon *d, const char *name, const struct 
 	return engine_sim_create(d->machine, sink);
 }
 
-static struct engine *make_engine(void *arg, const struct engine_sink *sink, struct err *err)
+static struct engine *make_engine(void *arg, const struct engine_sink *sink,
+				  struct err *err)
 {
 	struct daemon *d = arg;
 	char host[NODE_NAME_MAX] = "localhost";
@@ -59,7 +64,8 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink, str
 		return engine_process_create(d->world, &c, sink, err);
 	if (str_eq(d->settings.engine, "sim"))
 		return make_sim(d, c.node_name, sink);
-	err_set(err, ERR_INVALID, "--engine: '%s' is not process or sim", d->settings.engine);
+	err_set(err, ERR_INVALID, "--engine: '%s' is not process or sim",
+		d->settings.engine);
 	return NULL;
 }
 
@@ -80,14 +86,17 @@ int daemon_boot(struct daemon *d, struct err *err)
 	d->store = yard.store = store_sqlite_open(d->world, d->place.database, err);
 	if (!d->store)
 		return -1;
-	d->depot = yard.depot = depot_files_create(d->world, d->place.state, d->place.unpack, err);
+	d->depot = yard.depot =
+		depot_files_create(d->world, d->place.state, d->place.unpack, err);
 	if (!d->depot)
 		return -1;
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
-	d->http = http_server_create(&(struct http_config){
-		.world = d->world, .yard = d->yard, .depot = d->depot, .daemon_uid = geteuid() });
+	d->http = http_server_create(&(struct http_config){ .world = d->world,
+							    .yard = d->yard,
+							    .depot = d->depot,
+							    .daemon_uid = geteuid() });
 	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
 	d->interrupt = world_signal_create(d->world, SIGINT, on_signal, d);
 	return http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err);
@@ -107,4 +116,3 @@ void daemon_destroy(struct daemon *d)
 	place_close(&d->place);
 	settings_fini(&d->settings);
 }
-

@@ -44,12 +44,14 @@ static int find_folders(struct place *p, const struct settings *s, struct err *e
 				    .xdg_state_home = getenv("XDG_STATE_HOME"),
 				    .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
 				    .uid = geteuid() };
-	mode_t mode = env.uid == 0 ? 0711 : 0700; /* root: users reach their own outputs */
+	mode_t mode =
+		env.uid == 0 ? 0711 : 0700; /* root: users reach their own outputs */
 
 	p->state = s->state ? absolute(s->state) : settings_state_dir(&env, err);
 	if (!p->state || make_folders(p->state, mode, err) < 0)
 		return -1;
-	p->socket = s->socket ? absolute(s->socket) : settings_socket_path(&env, p->state);
+	p->socket =
+		s->socket ? absolute(s->socket) : settings_socket_path(&env, p->state);
 	AUTO_FREE char *copy = mem_strdup(p->socket);
 	return make_folders(dirname(copy), env.uid == 0 ? 0755 : 0700, err);
 }
@@ -66,11 +68,15 @@ static int take_lock(struct place *p, struct err *err)
 		ssize_t n = read(p->lock_fd, holder, sizeof holder - 1);
 		holder[n > 0 ? n : 0] = '\0';
 		holder[strcspn(holder, "\n")] = '\0';
-		return err_set(err, ERR_CONFLICT, "another yardd%s%s%s already works in %s; stop it first, or "
-						  "give --state another folder",
-			       *holder ? " (process " : "", holder, *holder ? ")" : "", p->state);
+		return err_set(
+			err, ERR_CONFLICT,
+			"another yardd%s%s%s already works in %s; stop it first, or "
+			"give --state another folder",
+			*holder ? " (process " : "", holder, *holder ? ")" : "",
+			p->state);
 	}
-	if (ftruncate(p->lock_fd, 0) < 0 || dprintf(p->lock_fd, "%d\n", (int)getpid()) < 0)
+	if (ftruncate(p->lock_fd, 0) < 0 ||
+	    dprintf(p->lock_fd, "%d\n", (int)getpid()) < 0)
 		return err_sys(err, "write %s", path);
 	return 0;
 }
@@ -99,8 +105,8 @@ static int keep_uid_base(struct place *p, struct err *err)
 	if (p->uid_base < 0)
 		return -1;
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0 || dprintf(fd, "%lld\n", (long long)p->uid_base) < 0 || fsync(fd) < 0 ||
-	    rename(fresh, path) < 0)
+	if (fd < 0 || dprintf(fd, "%lld\n", (long long)p->uid_base) < 0 ||
+	    fsync(fd) < 0 || rename(fresh, path) < 0)
 		return err_sys(err, "write %s", path);
 	return 0;
 }
@@ -131,7 +137,8 @@ static char *find_program(const char *name, struct err *err)
 		return TAKE(beside);
 	if (access(installed, X_OK) == 0)
 		return TAKE(installed);
-	err_set(err, ERR_NOT_FOUND, "the program %s is neither at %s nor at %s", name, beside, installed);
+	err_set(err, ERR_NOT_FOUND, "the program %s is neither at %s nor at %s", name,
+		beside, installed);
 	return NULL;
 }
 
@@ -143,7 +150,8 @@ int place_open(struct place *p, const struct settings *s, struct err *err)
 	if (!p->unpack)
 		return -1;
 	umask(022);
-	if (find_folders(p, s, err) < 0 || take_lock(p, err) < 0 || keep_uid_base(p, err) < 0)
+	if (find_folders(p, s, err) < 0 || take_lock(p, err) < 0 ||
+	    keep_uid_base(p, err) < 0)
 		return -1;
 	return s->restore ? 0 : guard_database(p, err);
 }

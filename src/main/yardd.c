@@ -20,13 +20,16 @@ static int listen_and_tell(struct daemon *d, struct err *err)
 
 	buf_printf(&where, "unix://%s", d->place.socket);
 	if (d->settings.listen) {
-		if (settings_address(d->settings.listen, host, sizeof host, &port, err) < 0 ||
+		if (settings_address(d->settings.listen, host, sizeof host, &port, err) <
+			    0 ||
 		    http_server_listen_tcp(d->http, host, port, &port, err) < 0)
 			return err_wrap(err, "--listen %s", d->settings.listen);
-		buf_printf(&where, strchr(host, ':') ? " http://[%s]:%d" : " http://%s:%d", host, port);
+		buf_printf(&where,
+			   strchr(host, ':') ? " http://[%s]:%d" : " http://%s:%d", host,
+			   port);
 	}
-	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s", YARD_VERSION, where.data,
-		  d->place.state);
+	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s",
+		  YARD_VERSION, where.data, d->place.state);
 	if (d->settings.ready_fd >= 0) {
 		dprintf((int)d->settings.ready_fd, "ready %s\n", where.data);
 		close((int)d->settings.ready_fd);
@@ -60,7 +63,8 @@ int main(int argc, char **argv)
 	struct daemon d = { .place = { .lock_fd = -1 } };
 	AUTO_BUF struct buf help = { 0 };
 	struct err err = { 0 };
-	enum opts_result got = settings_parse(&d.settings, argc - 1, argv + 1, getenv, &err);
+	enum opts_result got =
+		settings_parse(&d.settings, argc - 1, argv + 1, getenv, &err);
 	int rc = 0;
 
 	if (got == OPTS_HELP) {

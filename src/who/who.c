@@ -51,19 +51,22 @@ static bool copy_name(char out[NAME_MAX_BYTES], const char *name)
 	return true;
 }
 
-int who_from_peer(const struct world_peer *peer, int64_t daemon_uid, struct principal *out,
-		  struct err *err)
+int who_from_peer(const struct world_peer *peer, int64_t daemon_uid,
+		  struct principal *out, struct err *err)
 {
 	AUTO_BUF struct buf user_room = { 0 }, group_room = { 0 };
-	struct principal p = { .uid = peer->uid, .admin = peer->uid == 0 || peer->uid == daemon_uid };
+	struct principal p = { .uid = peer->uid,
+			       .admin = peer->uid == 0 || peer->uid == daemon_uid };
 	struct passwd pw;
 	struct group gr;
 
 	if (peer->uid < 0)
-		return err_set(err, ERR_UNKNOWN_CALLER,
-			       "not known who you are: connect by the unix socket of the daemon");
+		return err_set(
+			err, ERR_UNKNOWN_CALLER,
+			"not known who you are: connect by the unix socket of the daemon");
 	/* A uid without a name (a container, a deleted account) is still somebody. */
-	bool known = find_user((uid_t)peer->uid, &pw, &user_room) == 0 && copy_name(p.name, pw.pw_name);
+	bool known = find_user((uid_t)peer->uid, &pw, &user_room) == 0 &&
+		     copy_name(p.name, pw.pw_name);
 	if (!known)
 		snprintf(p.name, sizeof p.name, "uid-%lld", (long long)peer->uid);
 	gid_t gid = known ? pw.pw_gid : (gid_t)peer->gid;
@@ -95,7 +98,8 @@ static void above_range(const char *line, int64_t *base)
 		return;
 	*count++ = '\0';
 	count[strcspn(count, " \t\r\n")] = '\0';
-	if (str_to_i64(first + 1, 0, UINT32_MAX, &from) < 0 || str_to_i64(count, 0, UINT32_MAX, &n) < 0)
+	if (str_to_i64(first + 1, 0, UINT32_MAX, &from) < 0 ||
+	    str_to_i64(count, 0, UINT32_MAX, &n) < 0)
 		return;
 	if (from + n > *base && from < UID_LAST)
 		*base = from + n;
@@ -136,6 +140,7 @@ int64_t who_uid_base(const char *subuid_path, struct err *err)
 	above_users(&base);
 	base = (base + WHO_RANGE - 1) / WHO_RANGE * WHO_RANGE;
 	if (base >= UID_LAST)
-		return err_set(err, ERR_CONFLICT, "no uids are left above those of %s", subuid_path);
+		return err_set(err, ERR_CONFLICT, "no uids are left above those of %s",
+			       subuid_path);
 	return base;
 }

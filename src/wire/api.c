@@ -106,7 +106,8 @@ void wire_event_read(const struct doc_node *map, struct wire_event *out)
 	};
 }
 
-void wire_error_write(struct buf *out, const struct err *err, const struct problems *problems)
+void wire_error_write(struct buf *out, const struct err *err,
+		      const struct problems *problems)
 {
 	struct json j;
 
@@ -141,14 +142,16 @@ void wire_error_read(const char *body, size_t len, int status, struct err *out,
 	const struct doc_node *e = d ? doc_get(doc_root(d), "error") : NULL;
 
 	if (!e || e->kind != DOC_MAP) {
-		err_set(out, wire_code_from_status(status), "the server answered with status %d", status);
+		err_set(out, wire_code_from_status(status),
+			"the server answered with status %d", status);
 		return;
 	}
 	const char *word = doc_str(e, "code", "");
 	err_set(out, wire_code_from_word(word), "%s", doc_str(e, "message", word));
 
 	const struct doc_node *list = doc_get(e, "problems");
-	for (const struct doc_node *p = list ? list->first : NULL; p && problems; p = p->next)
+	for (const struct doc_node *p = list ? list->first : NULL; p && problems;
+	     p = p->next)
 		problems_add(problems, wire_int(p, "line"), wire_int(p, "column"),
 			     doc_str(p, "field", ""), "%s", doc_str(p, "message", ""));
 }

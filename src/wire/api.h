@@ -39,7 +39,7 @@ struct wire_job {
 	char **outputs; /* host folders, by spec->outputs; entries may be NULL */
 	size_t output_count;
 	int exit_code; /* of an ended job: what `yard run` and `yard wait` return */
-	char *why; /* live jobs: what it waits for or does now; else NULL */
+	char *why;     /* live jobs: what it waits for or does now; else NULL */
 };
 
 /* Borrows everything. */
@@ -75,7 +75,8 @@ void wire_event_write(struct json *j, const char *key, const struct event *e);
 void wire_event_read(const struct doc_node *map, struct wire_event *out);
 
 /* {"error":{"code","message","field","problems":[{"line","column","field","message"}]}} */
-void wire_error_write(struct buf *out, const struct err *err, const struct problems *problems);
+void wire_error_write(struct buf *out, const struct err *err,
+		      const struct problems *problems);
 /* The body of an answer that is not 2xx.  status: when the body is not ours. */
 void wire_error_read(const char *body, size_t len, int status, struct err *out,
 		     struct problems *problems);

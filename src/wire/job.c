@@ -143,13 +143,15 @@ static void read_devices(const struct doc_node *map, struct placement *out)
 {
 	size_t i = 0;
 
-	for (const struct doc_node *d = map->first; d && i < DEVICE_KINDS_MAX; d = d->next) {
+	for (const struct doc_node *d = map->first; d && i < DEVICE_KINDS_MAX;
+	     d = d->next) {
 		if (!d->key || strlen(d->key) >= DEVICE_TYPE_MAX)
 			continue;
 		memcpy(out->devices[i].type, d->key, strlen(d->key) + 1);
 		for (const struct doc_node *n = d->first; n; n = n->next) {
 			int64_t bit;
-			if (n->kind == DOC_NUMBER && str_to_i64(n->text, 0, DEVICES_MAX - 1, &bit) == 0)
+			if (n->kind == DOC_NUMBER &&
+			    str_to_i64(n->text, 0, DEVICES_MAX - 1, &bit) == 0)
 				out->devices[i].mask |= 1ull << bit;
 		}
 		i++;
@@ -158,7 +160,8 @@ static void read_devices(const struct doc_node *map, struct placement *out)
 
 static void read_place(const struct doc_node *map, struct placement *out)
 {
-	const struct doc_node *devices = doc_get(map, "devices"), *ports = doc_get(map, "ports");
+	const struct doc_node *devices = doc_get(map, "devices"),
+			      *ports = doc_get(map, "ports");
 	const char *node = doc_str(map, "node", "");
 
 	memcpy(out->node, node, strnlen(node, NODE_NAME_MAX - 1));
@@ -207,7 +210,8 @@ static void read_stop(const struct doc_node *map, struct job *out)
 
 static void read_life(const struct doc_node *map, struct job *out)
 {
-	const struct doc_node *stop = doc_get(map, "stop"), *tasks = doc_get(map, "tasks");
+	const struct doc_node *stop = doc_get(map, "stop"),
+			      *tasks = doc_get(map, "tasks");
 
 	out->id = doc_i64(map, "id", 0);
 	out->last_seq = doc_i64(map, "last_seq", 0);
@@ -225,8 +229,8 @@ static void read_life(const struct doc_node *map, struct job *out)
 	if (stop)
 		read_stop(stop, out);
 	size_t rank = 0;
-	for (const struct doc_node *t = tasks ? tasks->first : NULL; t && rank < out->task_count;
-	     t = t->next, rank++)
+	for (const struct doc_node *t = tasks ? tasks->first : NULL;
+	     t && rank < out->task_count; t = t->next, rank++)
 		read_task(t, out, &out->tasks[rank]);
 }
 

@@ -83,34 +83,42 @@ void wire_quota_write(struct json *j, const char *key, const struct quota *q)
 	json_end(j);
 }
 
-static int read_limit(const struct doc_node *n, int64_t max, int64_t *out, struct err *err)
+static int read_limit(const struct doc_node *n, int64_t max, int64_t *out,
+		      struct err *err)
 {
 	if (n->kind == DOC_NULL) {
 		*out = -1;
 		return 0;
 	}
 	if (n->kind != DOC_NUMBER || str_to_i64(n->text, 0, max, out) < 0)
-		return err_set(err, ERR_INVALID, "%s: a whole number from 0 to %lld, or null for no limit",
+		return err_set(err, ERR_INVALID,
+			       "%s: a whole number from 0 to %lld, or null for no limit",
 			       n->key, (long long)max);
 	return 0;
 }
 
-static int read_devices(const struct doc_node *map, struct resources *out, struct err *err)
+static int read_devices(const struct doc_node *map, struct resources *out,
+			struct err *err)
 {
 	if (map->kind != DOC_MAP)
-		return err_set(err, ERR_INVALID, "devices: a map from device type to count");
+		return err_set(err, ERR_INVALID,
+			       "devices: a map from device type to count");
 	if (map->count > DEVICE_KINDS_MAX)
-		return err_set(err, ERR_INVALID, "devices: at most %d types", DEVICE_KINDS_MAX);
+		return err_set(err, ERR_INVALID, "devices: at most %d types",
+			       DEVICE_KINDS_MAX);
 
 	size_t i = 0;
 	for (const struct doc_node *d = map->first; d; d = d->next, i++) {
 		int64_t count;
 		size_t n = strlen(d->key);
 		if (n == 0 || n >= DEVICE_TYPE_MAX)
-			return err_set(err, ERR_INVALID, "devices: a type has 1 to %d letters",
+			return err_set(err, ERR_INVALID,
+				       "devices: a type has 1 to %d letters",
 				       DEVICE_TYPE_MAX - 1);
-		if (d->kind != DOC_NUMBER || str_to_i64(d->text, 0, INT32_MAX, &count) < 0)
-			return err_set(err, ERR_INVALID, "devices.%s: a whole number from 0", d->key);
+		if (d->kind != DOC_NUMBER ||
+		    str_to_i64(d->text, 0, INT32_MAX, &count) < 0)
+			return err_set(err, ERR_INVALID,
+				       "devices.%s: a whole number from 0", d->key);
 		memcpy(out->devices[i].type, d->key, n + 1);
 		out->devices[i].count = (int)count;
 	}
@@ -119,13 +127,16 @@ static int read_devices(const struct doc_node *map, struct resources *out, struc
 
 int wire_quota_read(const struct doc_node *map, struct quota *out, struct err *err)
 {
-	static const char *const fields[] = { "cpu_milli", "memory_bytes", "devices", "max_running_jobs" };
-	struct quota q = { .limit = { .cpu_milli = -1, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	static const char *const fields[] = { "cpu_milli", "memory_bytes", "devices",
+					      "max_running_jobs" };
+	struct quota q = { .limit = { .cpu_milli = -1, .memory_bytes = -1 },
+			   .max_running_jobs = -1 };
 	int64_t running = -1;
 
 	if (map->kind != DOC_MAP)
-		return err_set(err, ERR_INVALID, "a quota is a map of cpu_milli, memory_bytes, devices, "
-						 "max_running_jobs");
+		return err_set(err, ERR_INVALID,
+			       "a quota is a map of cpu_milli, memory_bytes, devices, "
+			       "max_running_jobs");
 	for (const struct doc_node *n = map->first; n; n = n->next) {
 		int rc = 0;
 		if (str_eq(n->key, "cpu_milli"))
@@ -138,8 +149,9 @@ int wire_quota_read(const struct doc_node *map, struct quota *out, struct err *e
 			rc = read_devices(n, &q.limit, err);
 		else {
 			const char *guess = str_guess(n->key, fields, COUNT_OF(fields));
-			return err_set(err, ERR_INVALID, "%s: no such field%s%s%s", n->key,
-				       guess ? "; did you mean " : "", guess ? guess : "", guess ? "?" : "");
+			return err_set(err, ERR_INVALID, "%s: no such field%s%s%s",
+				       n->key, guess ? "; did you mean " : "",
+				       guess ? guess : "", guess ? "?" : "");
 		}
 		if (rc < 0)
 			return -1;

@@ -47,11 +47,13 @@ static struct opts make_opts(struct opt table[COUNT_OF(rows)])
 {
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		table[i] = rows[i].opt;
-	return (struct opts){ .program = "yardd",
-			      .operands = "",
-			      .summary = "The daemon: keeps the jobs, runs them, answers `yard`.",
-			      .table = table,
-			      .count = COUNT_OF(rows) };
+	return (struct opts){
+		.program = "yardd",
+		.operands = "",
+		.summary = "The daemon: keeps the jobs, runs them, answers `yard`.",
+		.table = table,
+		.count = COUNT_OF(rows)
+	};
 }
 
 static int add_device(struct settings *s, const char *text, struct err *err)
@@ -69,14 +71,15 @@ static int add_device(struct settings *s, const char *text, struct err *err)
 			return 0;
 		}
 	}
-	return err_set(err, ERR_INVALID,
-		       "--sim-device: '%s' is not TYPE=N with N from 0 to %d, such as gpu=8 (at most %d types)",
-		       text, DEVICES_MAX, DEVICE_KINDS_MAX);
+	return err_set(
+		err, ERR_INVALID,
+		"--sim-device: '%s' is not TYPE=N with N from 0 to %d, such as gpu=8 (at most %d types)",
+		text, DEVICES_MAX, DEVICE_KINDS_MAX);
 }
 
 /* Each variable as if it were a flag before all others, so that later ones replace it. */
-static int parse_env(struct settings *s, const struct opts *o, char *(*get)(const char *name),
-		     struct err *err)
+static int parse_env(struct settings *s, const struct opts *o,
+		     char *(*get)(const char *name), struct err *err)
 {
 	AUTO_OPTS_LIST struct opts_list operands = { 0 };
 
@@ -99,7 +102,9 @@ enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
 	struct opt table[COUNT_OF(rows)];
 	struct opts o = make_opts(table);
 
-	*s = (struct settings){ .engine = "process", .log_limit_bytes = 1LL << 30, .ready_fd = -1 };
+	*s = (struct settings){ .engine = "process",
+				.log_limit_bytes = 1LL << 30,
+				.ready_fd = -1 };
 	if (parse_env(s, &o, get, err) < 0)
 		return OPTS_BAD;
 	size_t from_env = s->sim_devices.count;
@@ -107,7 +112,8 @@ enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
 	if (got != OPTS_OK)
 		return got;
 	if (operands.count) {
-		err_set(err, ERR_INVALID, "'%s': yardd takes options only; --help lists them",
+		err_set(err, ERR_INVALID,
+			"'%s': yardd takes options only; --help lists them",
 			operands.items[0]);
 		return OPTS_BAD;
 	}
@@ -135,7 +141,8 @@ void settings_help(struct buf *out)
 			buf_printf(out, "  %-18s --%s\n", rows[i].env, rows[i].opt.name);
 }
 
-int settings_address(const char *text, char *host, size_t host_max, int *port, struct err *err)
+int settings_address(const char *text, char *host, size_t host_max, int *port,
+		     struct err *err)
 {
 	const char *colon = strrchr(text, ':');
 	size_t n = colon ? (size_t)(colon - text) : 0;
@@ -145,8 +152,10 @@ int settings_address(const char *text, char *host, size_t host_max, int *port, s
 		text++;
 		n -= 2;
 	}
-	if (!colon || n == 0 || n >= host_max || str_to_i64(colon + 1, 0, 65535, &number) < 0)
-		return err_set(err, ERR_INVALID, "'%s' is not ADDR:PORT, such as 127.0.0.1:8470", text);
+	if (!colon || n == 0 || n >= host_max ||
+	    str_to_i64(colon + 1, 0, 65535, &number) < 0)
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not ADDR:PORT, such as 127.0.0.1:8470", text);
 	memcpy(host, text, n);
 	host[n] = '\0';
 	*port = (int)number;
@@ -161,7 +170,8 @@ char *settings_state_dir(const struct settings_env *e, struct err *err)
 		return str_printf("%s/yard", e->xdg_state_home);
 	if (e->home && e->home[0] == '/')
 		return str_printf("%s/.local/state/yard", e->home);
-	err_set(err, ERR_INVALID, "no place for the state: HOME is not set; give --state");
+	err_set(err, ERR_INVALID,
+		"no place for the state: HOME is not set; give --state");
 	return NULL;
 }
 
@@ -171,7 +181,8 @@ char *settings_socket_path(const struct settings_env *e, const char *state_dir)
 		return mem_strdup(SETTINGS_SYSTEM_SOCKET);
 	AUTO_FREE char *usual = settings_state_dir(e, NULL);
 	/* Another state is another daemon: it must not share the usual one's socket. */
-	if (e->uid != 0 && str_eq(usual, state_dir) && e->xdg_runtime_dir && e->xdg_runtime_dir[0] == '/')
+	if (e->uid != 0 && str_eq(usual, state_dir) && e->xdg_runtime_dir &&
+	    e->xdg_runtime_dir[0] == '/')
 		return str_printf("%s/yard/yard.sock", e->xdg_runtime_dir);
 	return str_printf("%s/yard.sock", state_dir);
 }

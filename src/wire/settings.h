@@ -38,7 +38,8 @@ void settings_help(struct buf *out);
 void settings_fini(struct settings *s);
 
 /* "127.0.0.1:8470", "[::1]:8470", "localhost:0" */
-int settings_address(const char *text, char *host, size_t host_max, int *port, struct err *err);
+int settings_address(const char *text, char *host, size_t host_max, int *port,
+		     struct err *err);
 
 /* What the default places depend on; all but uid may be NULL. */
 struct settings_env {
@@ -48,7 +49,8 @@ struct settings_env {
 
 #define SETTINGS_SYSTEM_STATE  "/var/lib/yard"
 #define SETTINGS_SYSTEM_SOCKET "/run/yard/yard.sock"
-#define SETTINGS_SERVER_ENV    "YARD_SERVER" /* read by `yard`: unix:///path or http://host:port */
+#define SETTINGS_SERVER_ENV                                                              \
+	"YARD_SERVER" /* read by `yard`: unix:///path or http://host:port */
 
 /* The caller frees.  NULL with err when there is no home to put it in. */
 char *settings_state_dir(const struct settings_env *e, struct err *err);

@@ -24,10 +24,12 @@ static bool read_all(struct http_parser *p, const char *data, size_t len, struct
 		case HTTP_ITEM_MORE:
 			return true;
 		case HTTP_ITEM_HEAD:
-			buf_printf(out, "%s %s %s %lld %d%d%d", h->method, h->path, h->query,
-				   (long long)h->length, h->keep_alive, h->chunked, h->upgrade);
+			buf_printf(out, "%s %s %s %lld %d%d%d", h->method, h->path,
+				   h->query, (long long)h->length, h->keep_alive,
+				   h->chunked, h->upgrade);
 			for (size_t i = 0; i < h->header_count; i++)
-				buf_printf(out, "\n%s: %s", h->headers[i].name, h->headers[i].value);
+				buf_printf(out, "\n%s: %s", h->headers[i].name,
+					   h->headers[i].value);
 			if (h->path[0] != '/' && strcmp(h->path, "*") != 0)
 				abort();
 			url_query_parse(&q, h->query, &err);
@@ -54,10 +56,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size < 2)
 		return 0;
 	struct buf whole = { 0 }, parts = { 0 };
-	struct http_parser *a = http_parser_create(HTTP_REQUESTS), *b = http_parser_create(HTTP_REQUESTS);
+	struct http_parser *a = http_parser_create(HTTP_REQUESTS),
+			   *b = http_parser_create(HTTP_REQUESTS);
 	size_t len = size - 1, cut = data[0] * len / 256;
 	bool good = read_all(a, text, len, &whole);
-	bool cut_good = read_all(b, text, cut, &parts) && read_all(b, text + cut, len - cut, &parts);
+	bool cut_good = read_all(b, text, cut, &parts) &&
+			read_all(b, text + cut, len - cut, &parts);
 
 	if (good != cut_good || (good && strcmp(buf_str(&whole), buf_str(&parts)) != 0))
 		abort();

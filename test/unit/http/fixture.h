@@ -35,7 +35,8 @@ struct fixture {
 	struct http_server *http;
 };
 
-static struct engine *fixture_engine(void *arg, const struct engine_sink *sink, struct err *err)
+static struct engine *fixture_engine(void *arg, const struct engine_sink *sink,
+				     struct err *err)
 {
 	struct fixture *f = arg;
 
@@ -59,8 +60,12 @@ static void fixture_must(bool ok, const struct err *err)
 static void *fixture_run(void *arg)
 {
 	struct fixture *f = arg;
-	struct node node = { .name = "n1", .up = true, .capacity = { .cpu_milli = 64000, .memory_bytes = 1LL << 40 },
-			     .port_first = 20000, .port_last = 29999 };
+	struct node node = { .name = "n1",
+			     .up = true,
+			     .capacity = { .cpu_milli = 64000,
+					   .memory_bytes = 1LL << 40 },
+			     .port_first = 20000,
+			     .port_last = 29999 };
 	struct engine_sim_faults faults = { .run_ms_max = f->run_ms_max };
 	struct store_disk *disk = store_disk_create();
 	struct err err = { 0 };
@@ -68,19 +73,30 @@ static void *fixture_run(void *arg)
 	f->world = world_uv_create(&err);
 	f->machine = engine_sim_machine_create(f->world, &node, 1, &faults);
 	struct store *store = store_memory_open(f->world, disk);
-	struct depot *depot = depot_files_create(f->world, f->dir, "/nonexistent/yard-unpack", &err);
+	struct depot *depot =
+		depot_files_create(f->world, f->dir, "/nonexistent/yard-unpack", &err);
 	fixture_must(depot, &err);
-	struct yard *yard = yard_create(&(struct yard_config){ .world = f->world, .store = store, .depot = depot,
-							       .make_engine = fixture_engine,
-							       .make_engine_arg = f, .uid_base = -1 },
-					&err);
+	struct yard *yard =
+		yard_create(&(struct yard_config){ .world = f->world,
+						   .store = store,
+						   .depot = depot,
+						   .make_engine = fixture_engine,
+						   .make_engine_arg = f,
+						   .uid_base = -1 },
+			    &err);
 	fixture_must(yard, &err);
-	f->http = http_server_create(&(struct http_config){ .world = f->world, .yard = yard, .depot = depot,
-							    .daemon_uid = getuid(), .head_ms = f->head_ms,
+	f->http = http_server_create(&(struct http_config){ .world = f->world,
+							    .yard = yard,
+							    .depot = depot,
+							    .daemon_uid = getuid(),
+							    .head_ms = f->head_ms,
 							    .idle_ms = f->idle_ms });
 	fixture_must(http_server_listen_unix(f->http, f->socket, 0600, &err) == 0, &err);
-	fixture_must(http_server_listen_tcp(f->http, "127.0.0.1", 0, &f->tcp_port, &err) == 0, &err);
-	struct world_watch *watch = world_watch_create(f->world, f->stop[0], fixture_stop_asked, f->world);
+	fixture_must(
+		http_server_listen_tcp(f->http, "127.0.0.1", 0, &f->tcp_port, &err) == 0,
+		&err);
+	struct world_watch *watch =
+		world_watch_create(f->world, f->stop[0], fixture_stop_asked, f->world);
 	fixture_must(write(f->ready[1], "!", 1) == 1, &err);
 	world_run(f->world);
 	world_watch_destroy(watch);
@@ -178,7 +194,8 @@ struct client {
 
 static struct client client_open(const struct fixture *f)
 {
-	return (struct client){ .fd = dial(f), .parser = http_parser_create(HTTP_RESPONSES) };
+	return (struct client){ .fd = dial(f),
+				.parser = http_parser_create(HTTP_RESPONSES) };
 }
 
 static void client_close(struct client *c)
@@ -198,7 +215,8 @@ static bool client_read(struct client *c, struct answer *a, size_t body_min)
 	for (;;) {
 		const char *data = buf_str(&c->input);
 		size_t len = c->input.len, before = len;
-		enum http_item item = http_parser_next(c->parser, &data, &len, &piece, &err);
+		enum http_item item =
+			http_parser_next(c->parser, &data, &len, &piece, &err);
 		if (item == HTTP_ITEM_HEAD) {
 			a->status = http_parser_head(c->parser)->status;
 			a->keep_alive = http_parser_head(c->parser)->keep_alive;
@@ -222,14 +240,15 @@ static bool client_read(struct client *c, struct answer *a, size_t body_min)
 	}
 }
 
-static void ask_with(struct client *c, struct answer *a, const char *method, const char *target,
-		     const char *headers, const char *body)
+static void ask_with(struct client *c, struct answer *a, const char *method,
+		     const char *target, const char *headers, const char *body)
 {
 	struct buf out = { 0 };
 
 	buf_fini(&a->body);
 	*a = (struct answer){ 0 };
-	buf_printf(&out, "%s /yard/v1%s HTTP/1.1\r\nHost: yard\r\n%s", method, target, headers ? headers : "");
+	buf_printf(&out, "%s /yard/v1%s HTTP/1.1\r\nHost: yard\r\n%s", method, target,
+		   headers ? headers : "");
 	if (body)
 		buf_printf(&out, "Content-Length: %zu\r\n", strlen(body));
 	buf_printf(&out, "\r\n%s", body ? body : "");
@@ -240,8 +259,8 @@ static void ask_with(struct client *c, struct answer *a, const char *method, con
 	client_read(c, a, 0);
 }
 
-static inline void ask(struct client *c, struct answer *a, const char *method, const char *target,
-		       const char *body)
+static inline void ask(struct client *c, struct answer *a, const char *method,
+		       const char *target, const char *body)
 {
 	ask_with(c, a, method, target, NULL, body);
 }

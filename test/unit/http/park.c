@@ -19,7 +19,9 @@ static void submit(struct client *c)
 /* As the shim writes it: one record at the end of the attempt's first segment. */
 static void write_log(const struct fixture *f, int job, const char *data, size_t len)
 {
-	struct logframe frame = { .stream = LOG_STDOUT, .len = (uint32_t)len, .time_us = 1 };
+	struct logframe frame = { .stream = LOG_STDOUT,
+				  .len = (uint32_t)len,
+				  .time_us = 1 };
 	uint8_t head[LOGFRAME_BYTES];
 	char path[256], command[320];
 
@@ -55,7 +57,8 @@ static bool connections_become(const struct fixture *f, size_t want)
 	for (int i = 0; i < 300 && http_server_connections(f->http) != want; i++)
 		usleep(10000);
 	if (http_server_connections(f->http) != want)
-		printf("# %zu connections, want %zu\n", http_server_connections(f->http), want);
+		printf("# %zu connections, want %zu\n", http_server_connections(f->http),
+		       want);
 	return http_server_connections(f->http) == want;
 }
 
@@ -65,7 +68,8 @@ static void polls(const struct fixture *f, struct client *c)
 	int64_t begin = now_ms();
 
 	ask(c, &a, "GET", "/jobs/1/wait?timeout_ms=300", NULL);
-	OK(a.status == 202 && now_ms() - begin >= 290, "a wait that runs out is 202, not before its time");
+	OK(a.status == 202 && now_ms() - begin >= 290,
+	   "a wait that runs out is 202, not before its time");
 	ask(c, &a, "GET", "/jobs/1/wait?timeout_ms=0", NULL);
 	OK(a.status == 202, "no time at all is an answer at once");
 
@@ -74,18 +78,21 @@ static void polls(const struct fixture *f, struct client *c)
 	OK(connections_become(f, 2), "a waiting client is a connection");
 	begin = now_ms();
 	client_close(&gone);
-	OK(connections_become(f, 1) && now_ms() - begin < 1000, "that it has gone is seen at once");
+	OK(connections_become(f, 1) && now_ms() - begin < 1000,
+	   "that it has gone is seen at once");
 	buf_fini(&a.body);
 }
 
 static void follows(const struct fixture *f, struct client *c)
 {
-	struct client text = client_open(f), frames = client_open(f), rest = client_open(f);
+	struct client text = client_open(f), frames = client_open(f),
+		      rest = client_open(f);
 	struct answer a = { 0 }, b = { 0 }, s = { 0 };
 	struct wire_log_head head;
 
 	say(text.fd, "GET /yard/v1/jobs/1/logs?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
-	say(frames.fd, "GET /yard/v1/jobs/1/logs?follow=1&format=frames HTTP/1.1\r\nHost: x\r\n\r\n");
+	say(frames.fd,
+	    "GET /yard/v1/jobs/1/logs?follow=1&format=frames HTTP/1.1\r\nHost: x\r\n\r\n");
 	usleep(50000);
 	write_log(f, 1, "one\n", 4);
 	client_read(&text, &a, 4);
@@ -95,12 +102,14 @@ static void follows(const struct fixture *f, struct client *c)
 	IS(buf_str(&a.body), "one\ntwo\n", "and the next");
 	client_read(&frames, &b, 2 * (16 + 16 + 4));
 	wire_log_head_read((const uint8_t *)b.body.data, &head);
-	OK(head.rank == 0 && head.attempt == 1 && head.offset == 20 && memcmp(b.body.data + 32, "one\n", 4) == 0,
+	OK(head.rank == 0 && head.attempt == 1 && head.offset == 20 &&
+		   memcmp(b.body.data + 32, "one\n", 4) == 0,
 	   "in frames each record says whose it is and where to go on");
 
 	say(rest.fd, "GET /yard/v1/jobs/1/logs?from=0:1:20 HTTP/1.1\r\nHost: x\r\n\r\n");
 	client_read(&rest, &s, 0);
-	OK(s.whole && strcmp(buf_str(&s.body), "two\n") == 0, "a reader goes on where it broke off");
+	OK(s.whole && strcmp(buf_str(&s.body), "two\n") == 0,
+	   "a reader goes on where it broke off");
 	buf_clear(&s.body);
 	say(rest.fd, "GET /yard/v1/jobs/1/logs?tail=1 HTTP/1.1\r\nHost: x\r\n\r\n");
 	client_read(&rest, &s, 0);
@@ -108,16 +117,19 @@ static void follows(const struct fixture *f, struct client *c)
 	buf_clear(&s.body);
 	say(rest.fd, "GET /yard/v1/jobs/1/logs?task=7 HTTP/1.1\r\nHost: x\r\n\r\n");
 	client_read(&rest, &s, 0);
-	OK(s.status == 400 && has(&s, "task: '7'"), "a task that is not there is told by its name");
+	OK(s.status == 400 && has(&s, "task: '7'"),
+	   "a task that is not there is told by its name");
 
 	ask(c, &s, "POST", "/jobs/1/stop", "{\"reason\": \"enough\"}");
 	OK(s.status == 200, "the job is stopped");
 	write_log(f, 1, "last\n", 5);
-	OK(client_read(&text, &a, 0) && a.whole && strcmp(buf_str(&a.body), "one\ntwo\nlast\n") == 0,
+	OK(client_read(&text, &a, 0) && a.whole &&
+		   strcmp(buf_str(&a.body), "one\ntwo\nlast\n") == 0,
 	   "a follower gets the last words, then the end");
 	OK(client_read(&frames, &b, 0) && b.whole, "in frames too");
 	ask(c, &s, "GET", "/jobs/1/wait", NULL);
-	OK(s.status == 200 && has(&s, "\"outcome\":\"stopped\"") && has(&s, "enough"), "who stopped it and why is told");
+	OK(s.status == 200 && has(&s, "\"outcome\":\"stopped\"") && has(&s, "enough"),
+	   "who stopped it and why is told");
 	client_close(&text);
 	client_close(&frames);
 	client_close(&rest);
@@ -144,10 +156,12 @@ static void slow(const struct fixture *f, struct client *c)
 	int64_t begin = now_ms();
 	for (int i = 0; i < 20; i++)
 		ask(c, &h, "GET", "/health", NULL);
-	OK(h.status == 200 && now_ms() - begin < 1000, "others are answered beside a reader that does not read");
+	OK(h.status == 200 && now_ms() - begin < 1000,
+	   "others are answered beside a reader that does not read");
 	client_read(&reader, &a, total);
 	printf("# %zu of %zu bytes\n", a.body.len, total);
-	OK(a.body.len == total && strspn(a.body.data, "x") == total, "all %zu bytes are there when it does", total);
+	OK(a.body.len == total && strspn(a.body.data, "x") == total,
+	   "all %zu bytes are there when it does", total);
 	ask(c, &h, "POST", "/jobs/2/stop", NULL);
 	OK(client_read(&reader, &a, 0) && a.whole, "and the end is an end");
 
@@ -173,13 +187,15 @@ static void crowd(const struct fixture *f, struct client *c)
 	wait_running(c, 3);
 	for (int i = 0; i < FOLLOWERS; i++) {
 		clients[i] = client_open(f);
-		say(clients[i].fd, "GET /yard/v1/jobs/3/logs?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+		say(clients[i].fd,
+		    "GET /yard/v1/jobs/3/logs?follow=1 HTTP/1.1\r\nHost: x\r\n\r\n");
 	}
 	OK(connections_become(f, FOLLOWERS + 1), "%d followers are parked", FOLLOWERS);
 	for (int i = 0; i < 100; i++) {
 		client_close(&clients[i]);
 		clients[i] = client_open(f);
-		say(clients[i].fd, "GET /yard/v1/jobs/3/wait HTTP/1.1\r\nHost: x\r\n\r\n");
+		say(clients[i].fd,
+		    "GET /yard/v1/jobs/3/wait HTTP/1.1\r\nHost: x\r\n\r\n");
 	}
 	OK(connections_become(f, FOLLOWERS + 1), "a hundred of them go and others come");
 	int64_t begin = now_ms();
@@ -189,13 +205,15 @@ static void crowd(const struct fixture *f, struct client *c)
 	ask(c, &h, "POST", "/jobs/3/stop", NULL);
 	for (int i = 0; i < FOLLOWERS; i++) {
 		struct answer a = { 0 };
-		bool whole = client_read(&clients[i], &a, 0) && a.whole && a.status == 200;
+		bool whole =
+			client_read(&clients[i], &a, 0) && a.whole && a.status == 200;
 		right += whole && (i < 100 ? strstr(buf_str(&a.body), "\"ended\"") != NULL
 					   : strcmp(buf_str(&a.body), "to all\n") == 0);
 		buf_fini(&a.body);
 		client_close(&clients[i]);
 	}
-	OK(right == FOLLOWERS, "every one of them hears the line and the end (%d)", right);
+	OK(right == FOLLOWERS, "every one of them hears the line and the end (%d)",
+	   right);
 	OK(connections_become(f, 1), "and all are let go");
 	buf_fini(&h.body);
 }

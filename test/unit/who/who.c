@@ -19,22 +19,31 @@ int main(void)
 	struct principal p;
 	struct err err;
 
-	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, 4711, &p, &err) == 0 && p.admin && p.uid == 0, "root is admin");
+	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, 4711, &p, &err) == 0 &&
+		   p.admin && p.uid == 0,
+	   "root is admin");
 	IS(p.name, "root", "by name");
 	IS(p.group, "root", "with a group");
-	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, 4711, &p, &err) == 0 && p.admin,
+	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, 4711, &p, &err) == 0 &&
+		   p.admin,
 	   "so is the daemon's own user, though nobody knows its name");
 	IS(p.name, "uid-4711", "who then is called by number");
 	IS(p.group, "default", "and has no group");
 	const struct passwd *pw = getpwnam("nobody");
 	int64_t uid = pw ? pw->pw_uid : 65534;
-	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, 4711, &p, &err) == 0 && !p.admin, "others are not");
-	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, 4711, &p, &err) < 0 && err.code == ERR_UNKNOWN_CALLER,
+	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, 4711, &p, &err) == 0 &&
+		   !p.admin,
+	   "others are not");
+	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, 4711, &p, &err) < 0 &&
+		   err.code == ERR_UNKNOWN_CALLER,
 	   "without credentials nobody is anybody");
 
-	struct principal ann = { .name = "ann", .group = "g" }, root = { .name = "root", .admin = true };
-	OK(who_may_see(&ann, "ann", "g") && who_may_touch(&ann, "ann"), "what is hers is hers");
-	OK(!who_may_see(&ann, "bob", "g") && !who_may_touch(&ann, "bob"), "what is his is not");
+	struct principal ann = { .name = "ann", .group = "g" },
+			 root = { .name = "root", .admin = true };
+	OK(who_may_see(&ann, "ann", "g") && who_may_touch(&ann, "ann"),
+	   "what is hers is hers");
+	OK(!who_may_see(&ann, "bob", "g") && !who_may_touch(&ann, "bob"),
+	   "what is his is not");
 	OK(who_may_see(&root, "bob", "g") && who_may_touch(&root, "bob"), "an admin may");
 
 	char empty[] = "/tmp/who-XXXXXX", full[] = "/tmp/who-XXXXXX";
@@ -42,7 +51,8 @@ int main(void)
 	written(full, "ann:100000:65536\nbob:1500000000:100\nnonsense\nx:y:z\n");
 	int64_t low = who_uid_base(empty, &err), high = who_uid_base(full, &err);
 	OK(low >= 1000000000 && low % WHO_RANGE == 0, "ranges begin high and aligned");
-	OK(high >= 1500000100 && high % WHO_RANGE == 0, "above every range that is given away");
+	OK(high >= 1500000100 && high % WHO_RANGE == 0,
+	   "above every range that is given away");
 	OK(who_uid_base("/nonexistent/subuid", &err) == low, "no file is no ranges");
 	unlink(empty);
 	unlink(full);

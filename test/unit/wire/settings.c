@@ -5,7 +5,9 @@
 #include "tap.h"
 #include "wire/settings.h"
 
-static char *variables[][2] = { { "YARD_STATE", "/from/env" }, { "YARD_CPU", "1.5" }, { "YARD_SIM_DEVICE", "npu=2" } };
+static char *variables[][2] = { { "YARD_STATE", "/from/env" },
+				{ "YARD_CPU", "1.5" },
+				{ "YARD_SIM_DEVICE", "npu=2" } };
 static bool with_env;
 
 static char *get(const char *name)
@@ -16,10 +18,10 @@ static char *get(const char *name)
 	return NULL;
 }
 
-#define PARSE(s, err, ...)                                                                         \
-	({                                                                                         \
-		char *argv_[] = { "yardd", __VA_ARGS__ };                                          \
-		settings_parse(s, (int)COUNT_OF(argv_) - 1, argv_ + 1, get, err);                  \
+#define PARSE(s, err, ...)                                                               \
+	({                                                                               \
+		char *argv_[] = { "yardd", __VA_ARGS__ };                                \
+		settings_parse(s, (int)COUNT_OF(argv_) - 1, argv_ + 1, get, err);        \
 	})
 
 static void wrong(const char *flag, const char *value, const char *said)
@@ -28,7 +30,8 @@ static void wrong(const char *flag, const char *value, const char *said)
 	struct err err;
 	char *f = mem_strdup(flag), *v = mem_strdup(value);
 
-	OK(PARSE(&s, &err, f, v) == OPTS_BAD && err.code == ERR_INVALID && strstr(err.text, said),
+	OK(PARSE(&s, &err, f, v) == OPTS_BAD && err.code == ERR_INVALID &&
+		   strstr(err.text, said),
 	   "%s %s is refused and says '%s'", flag, value, said);
 	settings_fini(&s);
 	free(f);
@@ -37,9 +40,14 @@ static void wrong(const char *flag, const char *value, const char *said)
 
 static void places(void)
 {
-	struct settings_env root = { .home = "/root", .xdg_runtime_dir = "/run/user/0", .uid = 0 };
-	struct settings_env ann = { .home = "/home/ann", .xdg_runtime_dir = "/run/user/7", .uid = 7 };
-	struct settings_env nobody = { .uid = 9 }, own = { .home = "/h", .xdg_state_home = "/s", .uid = 7 };
+	struct settings_env root = { .home = "/root",
+				     .xdg_runtime_dir = "/run/user/0",
+				     .uid = 0 };
+	struct settings_env ann = { .home = "/home/ann",
+				    .xdg_runtime_dir = "/run/user/7",
+				    .uid = 7 };
+	struct settings_env nobody = { .uid = 9 },
+			    own = { .home = "/h", .xdg_state_home = "/s", .uid = 7 };
 	struct err err;
 	const struct {
 		const struct settings_env *env;
@@ -64,7 +72,8 @@ static void places(void)
 	other = settings_socket_path(&root, "/other");
 	IS(other, "/other/yard.sock", "root's too");
 	free(other);
-	OK(!settings_state_dir(&nobody, &err) && strstr(err.text, "--state"), "without a home it says what to give");
+	OK(!settings_state_dir(&nobody, &err) && strstr(err.text, "--state"),
+	   "without a home it says what to give");
 }
 
 static void addresses(void)
@@ -73,13 +82,18 @@ static void addresses(void)
 	char host[64];
 	int port = -1;
 
-	OK(settings_address("127.0.0.1:8470", host, sizeof host, &port, &err) == 0 && port == 8470, "an address");
+	OK(settings_address("127.0.0.1:8470", host, sizeof host, &port, &err) == 0 &&
+		   port == 8470,
+	   "an address");
 	IS(host, "127.0.0.1", "its host");
-	OK(settings_address("[::1]:0", host, sizeof host, &port, &err) == 0 && port == 0, "of IPv6");
+	OK(settings_address("[::1]:0", host, sizeof host, &port, &err) == 0 && port == 0,
+	   "of IPv6");
 	IS(host, "::1", "without its brackets");
-	static const char *const bad[] = { "", "8470", ":8470", "h:", "h:65536", "h:-1", "h:x" };
+	static const char *const bad[] = { "",        "8470", ":8470", "h:",
+					   "h:65536", "h:-1", "h:x" };
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		OK(settings_address(bad[i], host, sizeof host, &port, &err) < 0, "'%s' is no address", bad[i]);
+		OK(settings_address(bad[i], host, sizeof host, &port, &err) < 0,
+		   "'%s' is no address", bad[i]);
 }
 
 int main(void)
@@ -89,19 +103,26 @@ int main(void)
 	struct buf help = { 0 };
 	const struct setting *rows;
 
-	OK(PARSE(&s, &err, "--state", "/s", "--sim-device", "gpu=8", "--sim-device=npu=1", "--memory", "2Gi") == OPTS_OK &&
-		   s.memory_bytes == 2LL << 30 && s.ready_fd == -1 && s.log_limit_bytes == 1LL << 30,
+	OK(PARSE(&s, &err, "--state", "/s", "--sim-device", "gpu=8", "--sim-device=npu=1",
+		 "--memory", "2Gi") == OPTS_OK &&
+		   s.memory_bytes == 2LL << 30 && s.ready_fd == -1 &&
+		   s.log_limit_bytes == 1LL << 30,
 	   "a command line");
 	IS(s.state, "/s", "a path");
-	OK(s.devices[0].count == 8 && strcmp(s.devices[0].type, "gpu") == 0 && s.devices[1].count == 1, "simulated devices");
+	OK(s.devices[0].count == 8 && strcmp(s.devices[0].type, "gpu") == 0 &&
+		   s.devices[1].count == 1,
+	   "simulated devices");
 	settings_fini(&s);
 	with_env = true;
-	OK(PARSE(&s, &err, "--sim-device", "gpu=1") == OPTS_OK && s.cpu_milli == 1500, "the environment counts");
+	OK(PARSE(&s, &err, "--sim-device", "gpu=1") == OPTS_OK && s.cpu_milli == 1500,
+	   "the environment counts");
 	IS(s.state, "/from/env", "also for a path");
-	OK(s.devices[0].count == 1 && strcmp(s.devices[0].type, "gpu") == 0 && s.devices[1].count == 0,
+	OK(s.devices[0].count == 1 && strcmp(s.devices[0].type, "gpu") == 0 &&
+		   s.devices[1].count == 0,
 	   "a flag stands above its variable");
 	settings_fini(&s);
-	OK(PARSE(&s, &err, "--state", "/x") == OPTS_OK && strcmp(s.state, "/x") == 0 && s.devices[0].count == 2,
+	OK(PARSE(&s, &err, "--state", "/x") == OPTS_OK && strcmp(s.state, "/x") == 0 &&
+		   s.devices[0].count == 2,
 	   "variable by variable");
 	settings_fini(&s);
 	with_env = false;
@@ -113,7 +134,8 @@ int main(void)
 	settings_help(&help);
 	size_t count = settings_rows(&rows), told = 0;
 	for (size_t i = 0; i < count; i++)
-		told += strstr(buf_str(&help), rows[i].opt.name) && (!rows[i].env || strstr(help.data, rows[i].env));
+		told += strstr(buf_str(&help), rows[i].opt.name) &&
+			(!rows[i].env || strstr(help.data, rows[i].env));
 	OK(told == count, "help tells every flag and variable");
 	buf_fini(&help);
 	places();
