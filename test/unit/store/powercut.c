@@ -10,7 +10,7 @@
 #include "store/sqlite_impl.h"
 #include "world/world_sim.h"
 
-#define CUTS 400
+#define CUTS 600
 
 static char folder[] = "/tmp/yard-power-XXXXXX";
 
@@ -25,7 +25,7 @@ static struct store *open_store(struct bench *b)
 	struct err err = { 0 };
 	struct store *s = store_sqlite_open(b->w, b->arg, &err);
 
-	if (!s && !power.off)
+	if (!s && !power.off && !power.ignores_sync)
 		printf("# open: %s\n", err.text);
 	if (s)
 		((struct sqlite_store *)s)->checkpoint_frames = 12; /* so that cuts fall into one */
@@ -117,7 +117,7 @@ static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 	power_reset(seed);
 	power.ignores_sync = lying_disk;
 	for (int life = 0; life < 4 && !wrong; life++) {
-		power.cut_at = 1 + (long)(world_random(b.w) % 160);
+		power.cut_at = 1 + (long)(world_random(b.w) % (life % 2 ? 1200 : 160));
 		b.s = b.open(&b);
 		if (b.s) {
 			load(&b, &p, 60);

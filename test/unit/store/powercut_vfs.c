@@ -22,8 +22,8 @@ struct change {
 	size_t len;
 };
 
-/* A deletion that was not synced may be undone until a new file of the name is synced
- * (which, as in SQLite's own unix VFS, syncs the folder too): then the ghost is there. */
+/* A deletion that was not synced may be undone: then the ghost is there.  The first sync
+ * of a new file syncs the folder too, as it does in SQLite's own unix VFS. */
 struct disk_file {
 	char *path;
 	bool synced_once; /* the name is on disk, with what is durable */
@@ -174,8 +174,11 @@ static int cut_sync(sqlite3_file *f, int flags)
 	for (size_t i = 0; i < d->change_count; i++)
 		apply(d, &d->changes[i], true);
 	forget_changes(d);
+	if (!d->synced_once) {
+		for (struct disk_file *other = files; other; other = other->next)
+			other->has_ghost = false;
+	}
 	d->synced_once = true;
-	d->has_ghost = false;
 	return SQLITE_OK; /* the real one need not: nobody cuts the real power */
 }
 
