@@ -18,10 +18,12 @@ void buf_reserve(struct buf *b, size_t more);
 void buf_add(struct buf *b, const void *data, size_t len);
 void buf_adds(struct buf *b, const char *s);
 void buf_addc(struct buf *b, char c);
-void buf_printf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_vprintf(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
-void buf_drop(struct buf *b, size_t n); /* forget the first n bytes */
+void buf_printf(struct buf *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
+	__attribute__((format(printf, 2, 0)));
+void buf_drop(struct buf *b, size_t n);   /* forget the first n bytes */
 const char *buf_str(const struct buf *b); /* never NULL */
-char *buf_take(struct buf *b); /* the caller frees; b is empty after */
+char *buf_take(struct buf *b);            /* the caller frees; b is empty after */
 
 #define AUTO_BUF __attribute__((cleanup(buf_fini)))

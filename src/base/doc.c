@@ -57,7 +57,8 @@ void *doc_alloc(struct doc *d, size_t len)
 
 	len = (len + 15) & ~(size_t)15;
 	if (!b || b->size - b->used < len) {
-		size = !b ? BLOCK_BYTES : b->size < BLOCK_BYTES_MAX ? b->size * 2 : BLOCK_BYTES_MAX;
+		size = b ? b->size * 2 : BLOCK_BYTES;
+		size = size < BLOCK_BYTES_MAX ? size : BLOCK_BYTES_MAX;
 		size = size < len ? len : size;
 		b = mem_alloc(1, sizeof *b + size);
 		b->size = size;
@@ -90,7 +91,8 @@ int build_fail(struct doc_build *b, struct doc_mark at, const char *fmt, ...)
 		*b->where = at;
 		return err_set(b->err, ERR_INVALID, "%s", text);
 	}
-	return err_set(b->err, ERR_INVALID, "line %d, column %d: %s", at.line, at.column, text);
+	return err_set(b->err, ERR_INVALID, "line %d, column %d: %s", at.line, at.column,
+		       text);
 }
 
 int build_key(struct doc_build *b, struct doc_mark at, const char *key, size_t len)
@@ -126,7 +128,8 @@ static int count_one(struct doc_build *b, struct doc_mark at, size_t text_bytes)
 	return 0;
 }
 
-static struct doc_node *add(struct doc_build *b, enum doc_kind kind, struct doc_mark at, size_t len)
+static struct doc_node *add(struct doc_build *b, enum doc_kind kind, struct doc_mark at,
+			    size_t len)
 {
 	struct doc_node *n;
 	struct doc_level *l;
@@ -195,11 +198,12 @@ static int by_key_then_place(const void *va, const void *vb)
 	return (a->key_column > b->key_column) - (a->key_column < b->key_column);
 }
 
-static int fail_twice(struct doc_build *b, const struct doc_node *first, const struct doc_node *again)
+static int fail_twice(struct doc_build *b, const struct doc_node *first,
+		      const struct doc_node *again)
 {
 	return build_fail(b, (struct doc_mark){ again->key_line, again->key_column },
-			  "\"%.100s\" is given twice: first in line %d, column %d", again->key,
-			  first->key_line, first->key_column);
+			  "\"%.100s\" is given twice: first in line %d, column %d",
+			  again->key, first->key_line, first->key_column);
 }
 
 static int check_keys(struct doc_build *b, const struct doc_node *map)
@@ -243,7 +247,8 @@ static struct doc_node *copy_one(struct doc_build *b, const struct doc_node *fro
 }
 
 /* Walks the tree below from by its own stack; the builder's limits end a bomb. */
-struct doc_node *build_again(struct doc_build *b, struct doc_mark at, const struct doc_node *from)
+struct doc_node *build_again(struct doc_build *b, struct doc_mark at,
+			     const struct doc_node *from)
 {
 	const struct doc_node *next[DOC_DEPTH_MAX];
 	struct doc_node *top = copy_one(b, from), *n;
@@ -311,8 +316,8 @@ bool build_is_number(const char *s, size_t len)
 
 typedef int (*doc_reader)(struct doc_build *b, const char *text, size_t len);
 
-static struct doc *parse_with(doc_reader read, const char *text, size_t len, struct doc_mark *where,
-			      struct err *err)
+static struct doc *parse_with(doc_reader read, const char *text, size_t len,
+			      struct doc_mark *where, struct err *err)
 {
 	AUTO_DOC struct doc *d = NULL;
 	struct doc_build b = { .where = where, .err = err };
@@ -320,8 +325,8 @@ static struct doc *parse_with(doc_reader read, const char *text, size_t len, str
 	if (where)
 		*where = (struct doc_mark){ 0 };
 	if (len > DOC_BYTES_MAX) {
-		err_set(err, ERR_TOO_LARGE, "a text of %zu bytes; at most %u are read", len,
-			DOC_BYTES_MAX);
+		err_set(err, ERR_TOO_LARGE, "a text of %zu bytes; at most %u are read",
+			len, DOC_BYTES_MAX);
 		return NULL;
 	}
 	b.doc = d = doc_create();
@@ -340,7 +345,8 @@ struct doc *doc_parse_yaml(const char *text, size_t len, struct err *err)
 	return parse_with(doc_read_yaml, text, len, NULL, err);
 }
 
-struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where, struct err *err)
+struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where,
+			 struct err *err)
 {
 	struct err first = { 0 };
 	struct doc_mark first_at = { 0 };
@@ -396,7 +402,8 @@ int64_t doc_i64(const struct doc_node *map, const char *key, int64_t fallback)
 	const struct doc_node *n = doc_get(map, key);
 	int64_t v;
 
-	if (!n || n->kind != DOC_NUMBER || str_to_i64(n->text, INT64_MIN, INT64_MAX, &v) < 0)
+	if (!n || n->kind != DOC_NUMBER ||
+	    str_to_i64(n->text, INT64_MIN, INT64_MAX, &v) < 0)
 		return fallback;
 	return v;
 }
@@ -411,8 +418,9 @@ bool doc_bool(const struct doc_node *map, const char *key, bool fallback)
 const char *doc_kind_word(enum doc_kind kind)
 {
 	static const char *const words[] = {
-		[DOC_NULL] = "nothing",     [DOC_BOOL] = "true or false", [DOC_NUMBER] = "a number",
-		[DOC_STRING] = "a text",    [DOC_LIST] = "a list",        [DOC_MAP] = "a map",
+		[DOC_NULL] = "nothing",    [DOC_BOOL] = "true or false",
+		[DOC_NUMBER] = "a number", [DOC_STRING] = "a text",
+		[DOC_LIST] = "a list",     [DOC_MAP] = "a map",
 	};
 
 	return words[kind];

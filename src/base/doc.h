@@ -44,11 +44,13 @@ struct doc *doc_parse_yaml(const char *text, size_t len, struct err *err);
 /* JSON when the text begins with '{' or '[' and parses as such, else YAML. */
 struct doc *doc_parse(const char *text, size_t len, struct err *err);
 /* Tells the place of the problem apart from its text, when it fails (line 0: nowhere). */
-struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where, struct err *err);
-void doc_destroy(struct doc *d); /* NULL is fine */
+struct doc *doc_parse_at(const char *text, size_t len, struct doc_mark *where,
+			 struct err *err);
+void doc_destroy(struct doc *d);                      /* NULL is fine */
 const struct doc_node *doc_root(const struct doc *d); /* never NULL */
 
-const struct doc_node *doc_get(const struct doc_node *map, const char *key); /* NULL: absent */
+/* NULL: absent, or map is NULL or no map. */
+const struct doc_node *doc_get(const struct doc_node *map, const char *key);
 /* For trusted input (our own events, API answers): the value or the fallback. */
 const char *doc_str(const struct doc_node *map, const char *key, const char *fallback);
 int64_t doc_i64(const struct doc_node *map, const char *key, int64_t fallback);
@@ -56,7 +58,7 @@ bool doc_bool(const struct doc_node *map, const char *key, bool fallback);
 /* Writes the value with all below it; json must have that many levels left. */
 struct json;
 void doc_write_json(const struct doc_node *n, struct json *j, const char *key);
-int doc_depth(const struct doc_node *n); /* 0 for scalars and empty lists, ... */
+int doc_depth(const struct doc_node *n);       /* 0 for scalars and empty lists, ... */
 const char *doc_kind_word(enum doc_kind kind); /* "a number", "a list", ... */
 
 void doc_cleanup(struct doc **d);

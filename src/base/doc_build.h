@@ -29,14 +29,16 @@ char *doc_copy(struct doc *d, const char *s, size_t len);
 /* ERR_INVALID with the place in where, or, without it, as "line 3, column 7: ..."; gives -1. */
 int build_fail(struct doc_build *b, struct doc_mark at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-int build_key(struct doc_build *b, struct doc_mark at, const char *key, size_t len); /* copies */
+/* Copies the key. */
+int build_key(struct doc_build *b, struct doc_mark at, const char *key, size_t len);
 /* text must already live in the doc; NULL node: a limit was hit. */
 struct doc_node *build_scalar(struct doc_build *b, enum doc_kind kind, struct doc_mark at,
 			      const char *text, size_t len);
 struct doc_node *build_open(struct doc_build *b, enum doc_kind kind, struct doc_mark at);
 int build_close(struct doc_build *b);
 /* Adds a finished node of the same doc once more, with all below it: an alias. */
-struct doc_node *build_again(struct doc_build *b, struct doc_mark at, const struct doc_node *from);
+struct doc_node *build_again(struct doc_build *b, struct doc_mark at,
+			     const struct doc_node *from);
 /* Whether the text is a number in JSON's sense: what DOC_NUMBER may hold. */
 bool build_is_number(const char *text, size_t len);
 

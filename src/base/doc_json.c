@@ -6,7 +6,14 @@
 #include "base/doc_build.h"
 #include "base/utf8.h"
 
-enum want { WANT_VALUE, WANT_VALUE_OR_END, WANT_KEY, WANT_KEY_OR_END, WANT_COMMA_OR_END, WANT_NOTHING };
+enum want {
+	WANT_VALUE,
+	WANT_VALUE_OR_END,
+	WANT_KEY,
+	WANT_KEY_OR_END,
+	WANT_COMMA_OR_END,
+	WANT_NOTHING
+};
 
 struct reader {
 	struct doc_build b;
@@ -35,7 +42,8 @@ static int fail_here(struct reader *r, const char *what)
 		return build_fail(&r->b, at, "the text ends where %s should be", what);
 	if (*r->p > 0x20 && *r->p < 0x7f)
 		return build_fail(&r->b, at, "'%c' where %s should be", *r->p, what);
-	return build_fail(&r->b, at, "byte 0x%02x where %s should be", (unsigned char)*r->p, what);
+	return build_fail(&r->b, at, "byte 0x%02x where %s should be",
+			  (unsigned char)*r->p, what);
 }
 
 static int hex4(const char *p, const char *end, uint32_t *out)
@@ -101,7 +109,8 @@ static int skip_plain(struct reader *r)
 		if (!n)
 			return fail_here(r, "well-formed UTF-8");
 		if ((unsigned char)*r->p < 0x20)
-			return fail_here(r, "a printable character or an escape such as \\n");
+			return fail_here(
+				r, "a printable character or an escape such as \\n");
 		r->p += n;
 	}
 	return r->p == r->end ? fail_here(r, "the closing \"") : 0;
@@ -178,8 +187,10 @@ static int read_number(struct reader *r, struct doc_mark at)
 		r->p++;
 	n = (size_t)(r->p - from);
 	if (!build_is_number(from, n))
-		return build_fail(&r->b, at, "\"%.*s\" is not a number", n > 40 ? 40 : (int)n, from);
-	return build_scalar(&r->b, DOC_NUMBER, at, doc_copy(r->b.doc, from, n), n) ? 0 : -1;
+		return build_fail(&r->b, at, "\"%.*s\" is not a number",
+				  n > 40 ? 40 : (int)n, from);
+	return build_scalar(&r->b, DOC_NUMBER, at, doc_copy(r->b.doc, from, n), n) ? 0
+										   : -1;
 }
 
 static enum want after_value(const struct reader *r)
@@ -215,7 +226,8 @@ static int read_value(struct reader *r, enum want *want)
 
 static void skip_space(struct reader *r)
 {
-	while (r->p < r->end && (*r->p == ' ' || *r->p == '\t' || *r->p == '\n' || *r->p == '\r'))
+	while (r->p < r->end &&
+	       (*r->p == ' ' || *r->p == '\t' || *r->p == '\n' || *r->p == '\r'))
 		r->p++;
 }
 
@@ -279,7 +291,9 @@ static int read_token(struct reader *r, enum want *want)
 
 int doc_read_json(struct doc_build *b, const char *text, size_t len)
 {
-	struct reader r = { .b = *b, .p = text, .end = text + len, .seen = text, .mark = { 1, 1 } };
+	struct reader r = {
+		.b = *b, .p = text, .end = text + len, .seen = text, .mark = { 1, 1 }
+	};
 	enum want want = WANT_VALUE;
 
 	for (skip_space(&r); r.p < r.end; skip_space(&r))

@@ -9,14 +9,15 @@
 #include "base/map.h"
 #include "base/mem.h"
 
-#define YAML_TAG "tag:yaml.org,2002:"
+#define YAML_TAG    "tag:yaml.org,2002:"
+#define ANCHORS_MAX 1000 /* a person needs a handful */
 
 struct reader {
 	struct doc_build *b;
 	yaml_parser_t parser;
-	struct map *anchors; /* name → doc_node */
+	struct map *anchors;              /* name → doc_node */
 	bool key_next[DOC_DEPTH_MAX + 1]; /* by depth: a map's level waits for a key */
-	bool done;           /* the first document is complete */
+	bool done;                        /* the first document is complete */
 };
 
 static struct doc_mark mark_of(yaml_mark_t m)
@@ -39,7 +40,8 @@ static bool one_of(const char *text, size_t len, const char *const *words)
 static enum doc_kind plain_kind(const char *text, size_t len)
 {
 	static const char *const nulls[] = { "", "~", "null", "Null", "NULL", NULL };
-	static const char *const bools[] = { "true", "True", "TRUE", "false", "False", "FALSE", NULL };
+	static const char *const bools[] = { "true",  "True",  "TRUE", "false",
+					     "False", "FALSE", NULL };
 
 	if (one_of(text, len, nulls))
 		return DOC_NULL;
@@ -64,7 +66,8 @@ static int check_tag(struct reader *r, struct doc_mark at, const yaml_char_t *ta
 
 	if (!t || one_of(t, strlen(t), known))
 		return 0;
-	return build_fail(r->b, at, "the tag \"%.80s\" has no meaning here; leave it out", t);
+	return build_fail(r->b, at, "the tag \"%.80s\" has no meaning here; leave it out",
+			  t);
 }
 
 static bool wants_key(const struct reader *r)
@@ -81,10 +84,15 @@ static void value_done(struct reader *r)
 		r->key_next[r->b->depth] = true;
 }
 
-static void remember(struct reader *r, const yaml_char_t *anchor, struct doc_node *n)
+static int remember(struct reader *r, const yaml_char_t *anchor, struct doc_node *n)
 {
-	if (anchor)
-		map_puts(r->anchors, (const char *)anchor, n);
+	if (!anchor)
+		return 0;
+	map_puts(r->anchors, (const char *)anchor, n);
+	if (map_count(r->anchors) > ANCHORS_MAX)
+		return build_fail(r->b, (struct doc_mark){ n->line, n->column },
+				  "more than %d anchors", ANCHORS_MAX);
+	return 0;
 }
 
 static int take_scalar(struct reader *r, const yaml_event_t *e)
@@ -101,16 +109,18 @@ static int take_scalar(struct reader *r, const yaml_event_t *e)
 		return -1;
 	if (wants_key(r)) {
 		if (plain && len == 2 && memcmp(text, "<<", 2) == 0)
-			return build_fail(r->b, at, "merge keys (<<) are not supported; write the fields out");
+			return build_fail(
+				r->b, at,
+				"merge keys (<<) are not supported; write the fields out");
 		r->key_next[r->b->depth] = false;
 		return build_key(r->b, at, text, len);
 	}
-	if (plain && (!tag || (strcmp(tag, "!") != 0 && strcmp(tag, YAML_TAG "str") != 0)))
+	if (plain &&
+	    (!tag || (strcmp(tag, "!") != 0 && strcmp(tag, YAML_TAG "str") != 0)))
 		kind = plain_kind(text, len);
 	n = build_scalar(r->b, kind, at, doc_copy(r->b->doc, text, len), len);
-	if (!n)
+	if (!n || remember(r, e->data.scalar.anchor, n) < 0)
 		return -1;
-	remember(r, e->data.scalar.anchor, n);
 	value_done(r);
 	return 0;
 }
@@ -118,19 +128,21 @@ static int take_scalar(struct reader *r, const yaml_event_t *e)
 static int take_open(struct reader *r, const yaml_event_t *e)
 {
 	bool map = e->type == YAML_MAPPING_START_EVENT;
-	const yaml_char_t *tag = map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
-	const yaml_char_t *anchor = map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
+	const yaml_char_t *tag =
+		map ? e->data.mapping_start.tag : e->data.sequence_start.tag;
+	const yaml_char_t *anchor =
+		map ? e->data.mapping_start.anchor : e->data.sequence_start.anchor;
 	struct doc_mark at = mark_of(e->start_mark);
 	struct doc_node *n;
 
 	if (check_tag(r, at, tag) < 0)
 		return -1;
 	if (wants_key(r))
-		return build_fail(r->b, at, "a key must be a plain text, not a %s", map ? "map" : "list");
+		return build_fail(r->b, at, "a key must be a plain text, not a %s",
+				  map ? "map" : "list");
 	n = build_open(r->b, map ? DOC_MAP : DOC_LIST, at);
-	if (!n)
+	if (!n || remember(r, anchor, n) < 0)
 		return -1;
-	remember(r, anchor, n);
 	r->key_next[r->b->depth] = map;
 	return 0;
 }
@@ -178,8 +190,9 @@ static int take_event(struct reader *r, const yaml_event_t *e)
 		return take_alias(r, e);
 	case YAML_DOCUMENT_START_EVENT:
 		if (r->done)
-			return build_fail(r->b, mark_of(e->start_mark),
-					  "a second document begins here; one file holds one");
+			return build_fail(
+				r->b, mark_of(e->start_mark),
+				"a second document begins here; one file holds one");
 		return 0;
 	case YAML_STREAM_END_EVENT:
 		return 1;
@@ -200,8 +213,9 @@ static int fail_syntax(struct reader *r)
 	/* A reader error (encoding) has no mark of its own. */
 	if (p->error == YAML_READER_ERROR)
 		mark = p->mark;
-	return build_fail(r->b, mark_of(mark), "%s%s%s", p->problem ? p->problem : "not YAML",
-			  *context ? ", " : "", context);
+	return build_fail(r->b, mark_of(mark), "%s%s%s",
+			  p->problem ? p->problem : "not YAML", *context ? ", " : "",
+			  context);
 }
 
 static int read_events(struct reader *r)

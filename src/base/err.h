@@ -15,15 +15,15 @@ enum err_code {
 	ERR_NOT_FOUND, /* no such thing, or not yours to see */
 	ERR_DENIED,    /* known who you are; not allowed */
 	ERR_UNKNOWN_CALLER, /* not known who you are */
-	ERR_CONFLICT,  /* true now, may be otherwise later (name in use, wrong state) */
-	ERR_TOO_LARGE, /* over a named limit */
-	ERR_QUOTA,     /* over a quota */
+	ERR_CONFLICT,    /* true now, may be otherwise later (name in use, wrong state) */
+	ERR_TOO_LARGE,   /* over a named limit */
+	ERR_QUOTA,       /* over a quota */
 	ERR_UNSUPPORTED, /* this machine or this version cannot */
-	ERR_BUSY,      /* try again later */
+	ERR_BUSY,        /* try again later */
 	ERR_TIMEOUT,
-	ERR_IO,        /* the operating system said no */
-	ERR_CORRUPT,   /* stored bytes do not make sense */
-	ERR_INTERNAL,  /* our bug */
+	ERR_IO,       /* the operating system said no */
+	ERR_CORRUPT,  /* stored bytes do not make sense */
+	ERR_INTERNAL, /* our bug */
 	ERR_CODE_END
 };
 

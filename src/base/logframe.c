@@ -29,8 +29,8 @@ int logframe_read(const uint8_t in[LOGFRAME_BYTES], struct logframe *out)
 {
 	uint64_t len = get_le(in + 4, 4);
 
-	if (in[0] != LOGFRAME_MAGIC || in[1] < LOG_STDOUT || in[1] > LOG_NOTE || in[2] || in[3] ||
-	    len > LOGFRAME_DATA_MAX)
+	if (in[0] != LOGFRAME_MAGIC || in[1] < LOG_STDOUT || in[1] > LOG_NOTE || in[2] ||
+	    in[3] || len > LOGFRAME_DATA_MAX)
 		return -1;
 	out->stream = (enum log_stream)in[1];
 	out->len = (uint32_t)len;

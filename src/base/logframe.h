@@ -28,4 +28,5 @@ struct logframe {
 
 /* bytes: magic u8, stream u8, zero u16, len u32, time_us i64; little endian */
 void logframe_write(const struct logframe *f, uint8_t out[LOGFRAME_BYTES]);
-int logframe_read(const uint8_t in[LOGFRAME_BYTES], struct logframe *out); /* -1: not a frame */
+/* -1: not a frame. */
+int logframe_read(const uint8_t in[LOGFRAME_BYTES], struct logframe *out);

@@ -76,7 +76,8 @@ static struct entry *find(const struct map *m, int64_t key, const char *name)
 
 	if (!m->slot_count)
 		return NULL;
-	for (size_t i = hash & (m->slot_count - 1); m->slots[i]; i = (i + 1) & (m->slot_count - 1)) {
+	for (size_t i = hash & (m->slot_count - 1); m->slots[i];
+	     i = (i + 1) & (m->slot_count - 1)) {
 		struct entry *e = &m->entries[m->slots[i] - 1];
 		if (same(e, hash, key, name))
 			return e;

@@ -15,7 +15,7 @@ struct map *map_create(void);
 void map_destroy(struct map *m); /* NULL is fine; values are the caller's */
 size_t map_count(const struct map *m);
 
-void *map_get(const struct map *m, int64_t key); /* NULL: absent */
+void *map_get(const struct map *m, int64_t key);        /* NULL: absent */
 void *map_put(struct map *m, int64_t key, void *value); /* gives the old value or NULL */
 void *map_del(struct map *m, int64_t key);
 

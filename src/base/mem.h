@@ -23,16 +23,16 @@ void mem_cleanup_fd(const int *fd);
 
 #define AUTO_FREE __attribute__((cleanup(mem_cleanup_free)))
 #define AUTO_FD   __attribute__((cleanup(mem_cleanup_fd)))
-#define TAKE(p)                                                                            \
-	({                                                                                 \
-		__typeof__(p) taken_ = (p);                                                \
-		(p) = NULL;                                                                \
-		taken_;                                                                    \
+#define TAKE(p)                                                                          \
+	({                                                                               \
+		__typeof__(p) taken_ = (p);                                              \
+		(p) = NULL;                                                              \
+		taken_;                                                                  \
 	})
-#define TAKE_FD(fd)                                                                        \
-	({                                                                                 \
-		int taken_ = (fd);                                                         \
-		(fd) = -1;                                                                 \
-		taken_;                                                                    \
+#define TAKE_FD(fd)                                                                      \
+	({                                                                               \
+		int taken_ = (fd);                                                       \
+		(fd) = -1;                                                               \
+		taken_;                                                                  \
 	})
 #define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))

@@ -56,7 +56,8 @@ static int read_number(const struct opt *opt, const char *value, int64_t *out)
 
 	switch (opt->kind) {
 	case OPT_INT:
-		return str_to_i64(value, bounded ? opt->min : INT64_MIN, bounded ? opt->max : INT64_MAX, out);
+		return str_to_i64(value, bounded ? opt->min : INT64_MIN,
+				  bounded ? opt->max : INT64_MAX, out);
 	case OPT_BYTES:
 		return units_bytes(value, out);
 	case OPT_CPU:
@@ -75,10 +76,11 @@ static int fail_value(struct reading *r, const struct opt *opt, const char *valu
 {
 	if (opt->kind == OPT_INT && (opt->min || opt->max))
 		return err_set(r->err, ERR_INVALID,
-			       "--%s %.100s: allowed is a whole number from %" PRId64 " to %" PRId64,
+			       "--%s %.100s: allowed is a whole number from %" PRId64
+			       " to %" PRId64,
 			       opt->name, value, opt->min, opt->max);
-	return err_set(r->err, ERR_INVALID, "--%s %.100s: allowed is %s", opt->name, value,
-		       what_is_allowed(opt->kind));
+	return err_set(r->err, ERR_INVALID, "--%s %.100s: allowed is %s", opt->name,
+		       value, what_is_allowed(opt->kind));
 }
 
 static int store(struct reading *r, const struct opt *opt, const char *value)
@@ -127,8 +129,11 @@ static int fail_unknown(struct reading *r, const char *name, size_t len)
 	names[r->o->count] = "help";
 	guess = str_guess(word, names, r->o->count + 1);
 	if (guess)
-		return err_set(r->err, ERR_INVALID, "there is no option --%s; did you mean --%s?", word, guess);
-	return err_set(r->err, ERR_INVALID, "there is no option --%s; %s --help lists them all", word,
+		return err_set(r->err, ERR_INVALID,
+			       "there is no option --%s; did you mean --%s?", word,
+			       guess);
+	return err_set(r->err, ERR_INVALID,
+		       "there is no option --%s; %s --help lists them all", word,
 		       r->o->program);
 }
 
@@ -171,12 +176,14 @@ static enum opts_result read_short(struct reading *r, const char *letters)
 		if (!opt && *p == 'h')
 			return OPTS_HELP;
 		if (!opt) {
-			err_set(r->err, ERR_INVALID, "there is no option -%c; %s --help lists them all", *p,
+			err_set(r->err, ERR_INVALID,
+				"there is no option -%c; %s --help lists them all", *p,
 				r->o->program);
 			return OPTS_BAD;
 		}
 		if (opt->kind != OPT_FLAG)
-			return store_value(r, opt, p[1] ? p + 1 : NULL) < 0 ? OPTS_BAD : OPTS_OK;
+			return store_value(r, opt, p[1] ? p + 1 : NULL) < 0 ? OPTS_BAD
+									    : OPTS_OK;
 		store(r, opt, NULL);
 	}
 	return OPTS_OK;
@@ -191,9 +198,12 @@ static void take_rest(struct reading *r)
 enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, void *into,
 			    struct opts_list *operands, struct err *err)
 {
-	struct reading r = {
-		.o = o, .argv = argv, .argc = argc, .into = into, .operands = operands, .err = err
-	};
+	struct reading r = { .o = o,
+			     .argv = argv,
+			     .argc = argc,
+			     .into = into,
+			     .operands = operands,
+			     .err = err };
 	enum opts_result result = OPTS_OK;
 
 	while (r.at < argc && result == OPTS_OK) {
@@ -229,14 +239,17 @@ static void help_row(const struct opt *opt, struct buf *out)
 	}
 	while (out->len - from < HELP_COLUMN)
 		buf_addc(out, ' ');
-	buf_printf(out, "%s%s\n", opt->help, opt->kind == OPT_LIST ? " (may be repeated)" : "");
+	buf_printf(out, "%s%s\n", opt->help,
+		   opt->kind == OPT_LIST ? " (may be repeated)" : "");
 }
 
 void opts_help(const struct opts *o, struct buf *out)
 {
-	static const struct opt help = { "help", 'h', OPT_FLAG, 0, NULL, "show this help", 0, 0 };
+	static const struct opt help = { "help",           'h', OPT_FLAG, 0, NULL,
+					 "show this help", 0,   0 };
 
-	buf_printf(out, "Usage: %s [options]%s%s\n\n", o->program, *o->operands ? " " : "", o->operands);
+	buf_printf(out, "Usage: %s [options]%s%s\n\n", o->program,
+		   *o->operands ? " " : "", o->operands);
 	buf_printf(out, "%s\n\nOptions:\n", o->summary);
 	for (size_t i = 0; i < o->count; i++)
 		help_row(&o->table[i], out);

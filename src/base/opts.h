@@ -38,7 +38,7 @@ struct opt {
 	const char *name;
 	char letter; /* 0: none */
 	enum opt_kind kind;
-	size_t offset; /* of the field in the caller's struct: OPT_INTO */
+	size_t offset;     /* of the field in the caller's struct: OPT_INTO */
 	const char *value; /* its name in the help text; NULL for flags */
 	const char *help;
 	int64_t min, max;
@@ -47,9 +47,9 @@ struct opt {
 #define OPT_INTO(type, field) offsetof(type, field)
 
 struct opts {
-	const char *program; /* "yard run" */
+	const char *program;  /* "yard run" */
 	const char *operands; /* "-- COMMAND...", or "" */
-	const char *summary; /* one sentence */
+	const char *summary;  /* one sentence */
 	const struct opt *table;
 	size_t count;
 	bool stop_at_first; /* the first operand ends the options: what follows is a command */

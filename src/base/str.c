@@ -28,7 +28,7 @@ bool str_ends(const char *s, const char *suffix)
 int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 {
 	bool neg = *s == '-';
-	int64_t v = 0;
+	int64_t v = 0; /* counted downwards, so that INT64_MIN fits */
 
 	s += neg;
 	if (!*s)
@@ -37,7 +37,7 @@ int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 		if (*s < '0' || *s > '9')
 			return -1;
 		if (__builtin_mul_overflow(v, 10, &v) ||
-		    __builtin_sub_overflow(v, *s - '0', &v)) /* downwards: INT64_MIN fits */
+		    __builtin_sub_overflow(v, *s - '0', &v))
 			return -1;
 	}
 	if (!neg && __builtin_sub_overflow(0, v, &v))
@@ -54,7 +54,8 @@ size_t str_leading_i64(const char *s, int64_t *out)
 	int64_t v = 0;
 
 	for (; s[n] >= '0' && s[n] <= '9'; n++)
-		if (__builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s[n] - '0', &v))
+		if (__builtin_mul_overflow(v, 10, &v) ||
+		    __builtin_add_overflow(v, s[n] - '0', &v))
 			return 0;
 	if (n)
 		*out = v;
@@ -74,7 +75,8 @@ static size_t distance(const char *a, const char *b)
 	for (size_t j = 0; j <= m; j++)
 		row[0][j] = j;
 	for (size_t i = 1; i <= n; i++) {
-		size_t *cur = row[i % 3], *prev = row[(i - 1) % 3], *prev2 = row[(i + 1) % 3];
+		size_t *cur = row[i % 3], *prev = row[(i - 1) % 3],
+		       *prev2 = row[(i + 1) % 3];
 		cur[0] = i;
 		for (size_t j = 1; j <= m; j++) {
 			size_t best = prev[j - 1] + (a[i - 1] != b[j - 1]);
@@ -82,8 +84,8 @@ static size_t distance(const char *a, const char *b)
 				best = prev[j] + 1;
 			if (cur[j - 1] + 1 < best)
 				best = cur[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    prev2[j - 2] + 1 < best)
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] &&
+			    a[i - 2] == b[j - 1] && prev2[j - 2] + 1 < best)
 				best = prev2[j - 2] + 1;
 			cur[j] = best;
 		}

@@ -48,8 +48,9 @@ static const struct unit cpu_units[] = { { "", 1000 }, { "m", 1 } };
 #define DAY    (24 * HOUR)
 
 static const struct unit duration_units[] = {
-	{ "", SECOND },    { "ms", 1 },      { "s", SECOND }, { "sec", SECOND }, { "m", MINUTE },
-	{ "min", MINUTE }, { "h", HOUR },    { "d", DAY },    { "w", 7 * DAY },
+	{ "", SECOND },    { "ms", 1 },     { "s", SECOND },
+	{ "sec", SECOND }, { "m", MINUTE }, { "min", MINUTE },
+	{ "h", HOUR },     { "d", DAY },    { "w", 7 * DAY },
 };
 
 static bool is_digit(char c)
@@ -102,7 +103,8 @@ static int times(const struct decimal *d, int64_t unit, int64_t *out)
 	return 0;
 }
 
-static const struct unit *find_unit(const struct unit *units, size_t count, const char *s, size_t len)
+static const struct unit *find_unit(const struct unit *units, size_t count, const char *s,
+				    size_t len)
 {
 	for (size_t i = 0; i < count; i++)
 		if (strlen(units[i].name) == len && memcmp(units[i].name, s, len) == 0)
@@ -159,9 +161,11 @@ int units_duration(const char *text, int64_t *ms)
 			s++;
 		n = unit_length(s);
 		u = find_unit(duration_units, COUNT_OF(duration_units), s, n);
-		if (!u || u->size >= last || (n == 0 && (*s || s == text || last != INT64_MAX)))
+		if (!u || u->size >= last ||
+		    (n == 0 && (*s || s == text || last != INT64_MAX)))
 			return -1;
-		if (times(&d, u->size, &part) < 0 || __builtin_add_overflow(total, part, &total))
+		if (times(&d, u->size, &part) < 0 ||
+		    __builtin_add_overflow(total, part, &total))
 			return -1;
 		last = u->size;
 		s += n;
@@ -174,7 +178,9 @@ int units_duration(const char *text, int64_t *ms)
 
 const char *units_show_bytes(int64_t bytes, char out[UNITS_TEXT_MAX])
 {
-	static const char *const names[] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	static const char *const names[] = {
+		"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"
+	};
 	uint64_t v = bytes < 0 ? -(uint64_t)bytes : (uint64_t)bytes, unit = 1, tenths;
 	const char *sign = bytes < 0 ? "-" : "";
 	size_t i = 0;
@@ -183,18 +189,19 @@ const char *units_show_bytes(int64_t bytes, char out[UNITS_TEXT_MAX])
 		unit <<= 10;
 	tenths = v % unit / (unit > 10 ? unit / 10 : 1);
 	if (unit == 1 || tenths == 0 || v / unit >= 100)
-		snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 " %s", sign, v / unit, names[i]);
+		snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 " %s", sign, v / unit,
+			 names[i]);
 	else
-		snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 ".%" PRIu64 " %s", sign, v / unit,
-			 tenths > 9 ? 9 : tenths, names[i]);
+		snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 ".%" PRIu64 " %s", sign,
+			 v / unit, tenths > 9 ? 9 : tenths, names[i]);
 	return out;
 }
 
 const char *units_show_cpu(int64_t milli, char out[UNITS_TEXT_MAX])
 {
 	uint64_t v = milli < 0 ? -(uint64_t)milli : (uint64_t)milli;
-	int n = snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 ".%03" PRIu64, milli < 0 ? "-" : "",
-			 v / 1000, v % 1000);
+	int n = snprintf(out, UNITS_TEXT_MAX, "%s%" PRIu64 ".%03" PRIu64,
+			 milli < 0 ? "-" : "", v / 1000, v % 1000);
 
 	while (out[n - 1] == '0')
 		out[--n] = 0;
@@ -205,7 +212,9 @@ const char *units_show_cpu(int64_t milli, char out[UNITS_TEXT_MAX])
 
 const char *units_show_duration(int64_t ms, char out[UNITS_TEXT_MAX])
 {
-	static const struct unit parts[] = { { "d", DAY }, { "h", HOUR }, { "m", MINUTE }, { "s", SECOND } };
+	static const struct unit parts[] = {
+		{ "d", DAY }, { "h", HOUR }, { "m", MINUTE }, { "s", SECOND }
+	};
 	size_t i = 0;
 
 	if (ms < 0)
@@ -215,16 +224,19 @@ const char *units_show_duration(int64_t ms, char out[UNITS_TEXT_MAX])
 		return out;
 	}
 	if (ms < 10 * SECOND && ms % SECOND) {
-		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 ".%03" PRId64 "s", ms / SECOND, ms % SECOND);
+		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 ".%03" PRId64 "s", ms / SECOND,
+			 ms % SECOND);
 		return out;
 	}
 	while (ms < parts[i].size)
 		i++;
 	if (i + 1 < COUNT_OF(parts) && ms % parts[i].size / parts[i + 1].size)
-		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 "%s %" PRId64 "%s", ms / parts[i].size,
-			 parts[i].name, ms % parts[i].size / parts[i + 1].size, parts[i + 1].name);
+		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 "%s %" PRId64 "%s",
+			 ms / parts[i].size, parts[i].name,
+			 ms % parts[i].size / parts[i + 1].size, parts[i + 1].name);
 	else
-		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 "%s", ms / parts[i].size, parts[i].name);
+		snprintf(out, UNITS_TEXT_MAX, "%" PRId64 "%s", ms / parts[i].size,
+			 parts[i].name);
 	return out;
 }
 
@@ -252,19 +264,21 @@ const char *units_show_time(int64_t unix_ms, char out[UNITS_TEXT_MAX])
 	int64_t days = unix_ms / DAY - (unix_ms % DAY < 0), in_day = unix_ms - days * DAY;
 	int64_t z = days + 719468, era = (z >= 0 ? z : z - era_days + 1) / era_days;
 	int64_t day_of_era = z - era * era_days;
-	int64_t year_of_era =
-		(day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-	int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+	int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 -
+			       day_of_era / 146096) /
+			      365;
+	int64_t day_of_year =
+		day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
 	int64_t march = (5 * day_of_year + 2) / 153;
 	int64_t day = day_of_year - (153 * march + 2) / 5 + 1;
 	int64_t month = march < 10 ? march + 3 : march - 9;
 	int64_t year = year_of_era + era * 400 + (month <= 2);
 
 	snprintf(out, UNITS_TEXT_MAX,
-		 "%04" PRId64 "-%02" PRId64 "-%02" PRId64 "T%02" PRId64 ":%02" PRId64 ":%02" PRId64
-		 ".%03" PRId64 "Z",
-		 year, month, day, in_day / HOUR, in_day / MINUTE % 60, in_day / SECOND % 60,
-		 in_day % SECOND);
+		 "%04" PRId64 "-%02" PRId64 "-%02" PRId64 "T%02" PRId64 ":%02" PRId64
+		 ":%02" PRId64 ".%03" PRId64 "Z",
+		 year, month, day, in_day / HOUR, in_day / MINUTE % 60,
+		 in_day / SECOND % 60, in_day % SECOND);
 	return out;
 }
 

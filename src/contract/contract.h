@@ -12,7 +12,7 @@
 /* Host folders the depot made ready for this job; all strings borrowed. */
 struct contract_places {
 	const char *attempt_folder;
-	const char *code;         /* unpacked snapshot, or NULL */
+	const char *code;           /* unpacked snapshot, or NULL */
 	const char *const *inputs;  /* by spec->inputs, host paths */
 	const char *const *outputs; /* by spec->outputs, host paths */
 	const char *user_path;      /* PATH of the submitter in private mode, or NULL */
@@ -26,4 +26,5 @@ struct contract_places {
 #define CONTRACT_HYPERPARAMETERS "/ml/input/config/hyperparameters.json"
 
 /* One bundle for the task of this rank. Never fails: everything was checked before. */
-struct bundle *contract_bundle(const struct job *j, int rank, const struct contract_places *p);
+struct bundle *contract_bundle(const struct job *j, int rank,
+			       const struct contract_places *p);

@@ -36,8 +36,8 @@ __attribute__((format(printf, 3, 4))) static void set(struct view *v, const char
 	pairs_set(&v->b->env, name, buf_str(&text));
 }
 
-__attribute__((format(printf, 4, 5))) static void set_for(struct view *v, const char *prefix,
-							  const char *name, const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void
+set_for(struct view *v, const char *prefix, const char *name, const char *fmt, ...)
 {
 	AUTO_FREE char *variable = spec_variable(prefix, name);
 	AUTO_BUF struct buf text = { 0 };
@@ -94,7 +94,8 @@ static void add_hosts_file(struct view *v)
 	AUTO_BUF struct buf text = { 0 };
 	char address[16];
 
-	buf_adds(&text, "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
+	buf_adds(&text,
+		 "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
 	for (size_t i = 0; i < v->job->task_count; i++) {
 		const struct task *t = &v->job->tasks[i];
 		placement_address(t->place.slot, address);
@@ -230,12 +231,14 @@ static void add_folders(struct view *v, const struct contract_places *p)
 
 	bundle_mount(v->b, p->code ? MOUNT_SCRATCH : MOUNT_DIR, CONTRACT_CODE, p->code);
 	for (size_t i = 0; i < s->input_count; i++) {
-		AUTO_FREE char *target = str_printf(CONTRACT_INPUT "/%s", s->inputs[i].name);
+		AUTO_FREE char *target =
+			str_printf(CONTRACT_INPUT "/%s", s->inputs[i].name);
 		bundle_mount(v->b, MOUNT_BIND_RO, target, p->inputs[i]);
 		set_for(v, "YARD_INPUT_", s->inputs[i].name, "%s", target);
 	}
 	for (size_t i = 0; i < s->output_count; i++) {
-		AUTO_FREE char *target = str_printf(CONTRACT_OUTPUT "/%s", s->outputs[i].name);
+		AUTO_FREE char *target =
+			str_printf(CONTRACT_OUTPUT "/%s", s->outputs[i].name);
 		bundle_mount(v->b, MOUNT_BIND_RW, target, p->outputs[i]);
 		set_for(v, "YARD_OUTPUT_", s->outputs[i].name, "%s", target);
 	}
@@ -264,13 +267,15 @@ static void copy_command(struct view *v)
 	v->b->argc = v->role->argc;
 }
 
-struct bundle *contract_bundle(const struct job *j, int rank, const struct contract_places *p)
+struct bundle *contract_bundle(const struct job *j, int rank,
+			       const struct contract_places *p)
 {
 	const struct task *t = &j->tasks[rank];
 	struct view v = { .job = j, .task = t, .role = role_of(j, t), .rank = rank };
 	AUTO_BUF struct buf host = { 0 };
 
-	v.b = bundle_create((struct task_ref){ .job = j->id, .task = rank, .attempt = j->attempt });
+	v.b = bundle_create(
+		(struct task_ref){ .job = j->id, .task = rank, .attempt = j->attempt });
 	v.b->folder = mem_strdup(p->attempt_folder);
 	add_host_name(&host, j, t);
 	v.b->hostname = buf_take(&host);
@@ -286,7 +291,8 @@ struct bundle *contract_bundle(const struct job *j, int rank, const struct contr
 	set_defaults(&v, p->user_path);
 	set_devices(&v);
 	for (size_t i = 0; i < v.role->env.count; i++)
-		pairs_set(&v.b->env, v.role->env.items[i].key, v.role->env.items[i].value);
+		pairs_set(&v.b->env, v.role->env.items[i].key,
+			  v.role->env.items[i].value);
 	set_yard(&v);
 	add_folders(&v, p);
 	add_hyperparameters(&v);

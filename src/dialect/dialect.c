@@ -20,7 +20,7 @@ const struct dialect *dialect_find(const char *name, struct err *err)
 		names[n] = dialects[n]->name;
 	}
 	guess = str_guess(name, names, n);
-	err_set(err, ERR_INVALID, "there is no dialect \"%.60s\"%s%s%s", name, guess ? "; did you mean \"" : "",
-		guess ? guess : "", guess ? "\"?" : "");
+	err_set(err, ERR_INVALID, "there is no dialect \"%.60s\"%s%s%s", name,
+		guess ? "; did you mean \"" : "", guess ? guess : "", guess ? "\"?" : "");
 	return NULL;
 }

@@ -27,4 +27,5 @@ struct dialect {
 
 extern const struct dialect *const dialects[]; /* ends with NULL */
 
-const struct dialect *dialect_find(const char *name, struct err *err); /* NULL: no such, with a guess */
+/* NULL: no such; err has a guess. */
+const struct dialect *dialect_find(const char *name, struct err *err);

@@ -16,14 +16,14 @@ extern const struct dialect dialect_native;
 enum field_kind {
 	FIELD_TEXT,
 	FIELD_BOOL,
-	FIELD_INT,       /* within [min, max] */
-	FIELD_INT_OR,    /* or one word, which means SPEC_ALL */
+	FIELD_INT,    /* within [min, max] */
+	FIELD_INT_OR, /* or one word, which means SPEC_ALL */
 	FIELD_BYTES,
 	FIELD_CPU,
 	FIELD_DURATION,
 	FIELD_COMMAND,
-	FIELD_TEXTS,     /* a map to texts */
-	FIELD_VALUES,    /* a map to anything */
+	FIELD_TEXTS,  /* a map to texts */
+	FIELD_VALUES, /* a map to anything */
 	FIELD_DEVICES,
 	FIELD_PORTS,
 	FIELD_INPUTS,
@@ -31,8 +31,8 @@ enum field_kind {
 	FIELD_SERVICES,
 	FIELD_AFTER,
 	FIELD_AFTER_OK,
-	FIELD_GROUP,     /* fields inside, of the same object */
-	FIELD_RETRY,     /* a group, or just its max */
+	FIELD_GROUP, /* fields inside, of the same object */
+	FIELD_RETRY, /* a group, or just its max */
 	FIELD_ROLES,
 	FIELD_KIND_COUNT
 };
@@ -42,9 +42,9 @@ struct field_set;
 struct field {
 	const char *name;
 	enum field_kind kind;
-	size_t offset; /* in struct spec or struct role */
+	size_t offset;        /* in struct spec or struct role */
 	const char *text;     /* one sentence for the reference and the schema */
-	const char *fallback; /* what holds when it is left out, in words; NULL: nothing */
+	const char *fallback; /* in words, when it is left out; NULL: nothing */
 	int64_t min, max;
 	const char *word; /* FIELD_INT_OR */
 	const struct field_set *inside;
@@ -87,19 +87,23 @@ struct native_reader {
 	size_t place_count;
 };
 
-size_t native_enter(struct native_reader *r, const struct doc_node *n); /* "path.key" or "path[i]" */
+/* "path.key" and "path[i]"; native_leave() with what they gave goes back. */
+size_t native_enter(struct native_reader *r, const struct doc_node *n);
 size_t native_enter_item(struct native_reader *r, size_t index);
 void native_leave(struct native_reader *r, size_t before);
 void native_bad(struct native_reader *r, const struct doc_node *n, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Reads every field of the set that the map has; object is the spec or the role. */
-void native_fields(struct native_reader *r, const struct field_set *set, const struct doc_node *map,
-		   void *object);
-void native_value(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object);
-void native_unknown(struct native_reader *r, const struct field_set *const *sets, const struct doc_node *n);
+void native_fields(struct native_reader *r, const struct field_set *set,
+		   const struct doc_node *map, void *object);
+void native_value(struct native_reader *r, const struct field *f,
+		  const struct doc_node *n, void *object);
+void native_unknown(struct native_reader *r, const struct field_set *const *sets,
+		    const struct doc_node *n);
 bool native_bounded(struct native_reader *r, const struct doc_node *n, size_t most);
 /* Turns the problems that the check found into places and words of the file. */
-void native_locate(const struct native_reader *r, const struct doc_node *root, struct problems *found);
+void native_locate(const struct native_reader *r, const struct doc_node *root,
+		   struct problems *found);
 
 void native_schema(struct buf *out);
 void native_reference(struct buf *out);

@@ -6,9 +6,12 @@
 #include "dialect/native.h"
 #include "job/spec_default.h"
 
-#define SET(title_, fields_) { .title = title_, .fields = fields_, .count = COUNT_OF(fields_) }
-#define IN_ROLE(member)      offsetof(struct role, member)
-#define IN_JOB(member)       offsetof(struct spec, member)
+#define SET(title_, fields_)                                                             \
+	{                                                                                \
+		.title = title_, .fields = fields_, .count = COUNT_OF(fields_)           \
+	}
+#define IN_ROLE(member) offsetof(struct role, member)
+#define IN_JOB(member)  offsetof(struct spec, member)
 
 // clang-format off
 static const struct field resources[] = {

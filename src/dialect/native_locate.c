@@ -74,7 +74,11 @@ static const struct doc_node *nearest(const struct doc_node *from, const char *p
 		path += *path == '.'; /* just one: a key may begin with dots */
 		if (!*path)
 			return at;
-		next = at->kind == DOC_MAP ? step_map(at, &path) : at->kind == DOC_LIST ? step_list(at, &path) : NULL;
+		next = NULL;
+		if (at->kind == DOC_MAP)
+			next = step_map(at, &path);
+		else if (at->kind == DOC_LIST)
+			next = step_list(at, &path);
 		if (!next)
 			return at;
 		at = next;
@@ -93,7 +97,8 @@ static const struct role_place *role_of(const struct native_reader *r, const cha
 	return &r->places[index];
 }
 
-static void locate_one(const struct native_reader *r, const struct doc_node *root, struct problem *p)
+static void locate_one(const struct native_reader *r, const struct doc_node *root,
+		       struct problem *p)
 {
 	const char *rest = p->field;
 	const struct role_place *place = role_of(r, &rest);
@@ -102,13 +107,15 @@ static void locate_one(const struct native_reader *r, const struct doc_node *roo
 	p->line = at->line;
 	p->column = at->column;
 	if (place) {
-		char *field = str_printf("%s%s%s", place->prefix, *place->prefix && *rest ? "." : "", rest);
+		char *field = str_printf("%s%s%s", place->prefix,
+					 *place->prefix && *rest ? "." : "", rest);
 		free(p->field);
 		p->field = field;
 	}
 }
 
-void native_locate(const struct native_reader *r, const struct doc_node *root, struct problems *found)
+void native_locate(const struct native_reader *r, const struct doc_node *root,
+		   struct problems *found)
 {
 	for (size_t i = 0; i < found->count; i++)
 		locate_one(r, root, &found->items[i]);

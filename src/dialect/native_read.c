@@ -47,8 +47,8 @@ bool native_bounded(struct native_reader *r, const struct doc_node *n, size_t mo
 	return n->count <= most;
 }
 
-void native_fields(struct native_reader *r, const struct field_set *set, const struct doc_node *map,
-		   void *object)
+void native_fields(struct native_reader *r, const struct field_set *set,
+		   const struct doc_node *map, void *object)
 {
 	for (const struct doc_node *n = map->first; n; n = n->next) {
 		const struct field *f = field_find(set, n->key);
@@ -91,11 +91,13 @@ static void say_unknown(struct native_reader *r, const struct field_set *const *
 		for (size_t i = 0; i < count; i++)
 			buf_printf(&text, "%s%s", i ? ", " : "", names[i]);
 	}
-	problems_add(r->out, n->key_line, n->key_column, buf_str(&r->path), "%s", buf_str(&text));
+	problems_add(r->out, n->key_line, n->key_column, buf_str(&r->path), "%s",
+		     buf_str(&text));
 	native_leave(r, before);
 }
 
-void native_unknown(struct native_reader *r, const struct field_set *const *sets, const struct doc_node *map)
+void native_unknown(struct native_reader *r, const struct field_set *const *sets,
+		    const struct doc_node *map)
 {
 	for (const struct doc_node *n = map->first; n; n = n->next) {
 		bool known = false;
@@ -119,14 +121,16 @@ static void read_role(struct native_reader *r, const struct doc_node *n, const c
 	struct role *role;
 
 	if (n->kind != DOC_MAP) {
-		native_bad(r, n, "is %s; allowed is a map of a role's fields", doc_kind_word(n->kind));
+		native_bad(r, n, "is %s; allowed is a map of a role's fields",
+			   doc_kind_word(n->kind));
 		return;
 	}
 	role = place_role(r, n);
 	native_fields(r, &native_role, n, role);
 	native_unknown(r, sets, n);
 	if (name && role->name && strcmp(role->name, name) != 0)
-		native_bad(r, n, "is named \"%s\" and \"%s\"; leave one out", name, role->name);
+		native_bad(r, n, "is named \"%s\" and \"%s\"; leave one out", name,
+			   role->name);
 	if (name && !role->name)
 		role->name = mem_strdup(name);
 }
@@ -138,7 +142,8 @@ static void read_roles(struct native_reader *r, const struct doc_node *roles)
 
 	if ((!map && roles->kind != DOC_LIST) || !roles->count) {
 		native_bad(r, roles, "is %s; allowed is %s",
-			   roles->kind == DOC_LIST || map ? "empty" : doc_kind_word(roles->kind),
+			   roles->kind == DOC_LIST || map ? "empty"
+							  : doc_kind_word(roles->kind),
 			   field_types[FIELD_ROLES].allowed);
 		return;
 	}
@@ -185,7 +190,8 @@ static void default_services(struct spec *s)
 {
 	for (size_t i = 0; i < s->service_count && s->role_count == 1; i++)
 		if (!s->services[i].role)
-			s->services[i].role = mem_strdup(s->roles[0].name ? s->roles[0].name : "main");
+			s->services[i].role =
+				mem_strdup(s->roles[0].name ? s->roles[0].name : "main");
 }
 
 static void read_job(struct native_reader *r, const struct doc_node *root)
@@ -243,6 +249,9 @@ static void add_check(struct native_reader *r, const struct doc_node *root)
 	}
 }
 
+/* Far above any spec that passes the check; bounds the time a stranger's file may cost. */
+#define NATIVE_BYTES_MAX (512u << 10)
+
 static struct spec *native_read(const char *text, size_t len, struct problems *out)
 {
 	AUTO_SPEC struct spec *spec = NULL;
@@ -252,6 +261,12 @@ static struct spec *native_read(const char *text, size_t len, struct problems *o
 	struct err err = { 0 };
 	size_t before = out->count;
 
+	if (len > NATIVE_BYTES_MAX) {
+		problems_add(out, 0, 0, "",
+			     "a job file of %zu bytes; at most %u are read", len,
+			     NATIVE_BYTES_MAX);
+		return NULL;
+	}
 	doc = doc_parse_at(text, len, &where, &err);
 	if (!doc) {
 		problems_add(out, where.line, where.column, "", "%s", err.text);
@@ -259,7 +274,8 @@ static struct spec *native_read(const char *text, size_t len, struct problems *o
 	}
 	if (doc_root(doc)->kind != DOC_MAP) {
 		problems_add(out, doc_root(doc)->line, doc_root(doc)->column, "",
-			     "a job file is a map of fields, this is %s", doc_kind_word(doc_root(doc)->kind));
+			     "a job file is a map of fields, this is %s",
+			     doc_kind_word(doc_root(doc)->kind));
 		return NULL;
 	}
 	r.spec = spec = spec_create();

@@ -52,9 +52,10 @@ static void put_retry(struct json *j, const struct field *f)
 
 static void put_roles(struct json *j)
 {
-	json_raw(j, "anyOf",
-		 "[{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/role\"}},"
-		 "{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"$ref\":\"#/$defs/role\"}}]");
+	json_raw(
+		j, "anyOf",
+		"[{\"type\":\"array\",\"minItems\":1,\"items\":{\"$ref\":\"#/$defs/role\"}},"
+		"{\"type\":\"object\",\"minProperties\":1,\"additionalProperties\":{\"$ref\":\"#/$defs/role\"}}]");
 }
 
 static void put_field(struct json *j, const struct field *f)
@@ -198,7 +199,8 @@ static void put_rows(const struct field_set *set, const char *prefix, struct buf
 
 void native_reference(struct buf *out)
 {
-	static const char head[] = "| field | meaning | allowed | when left out |\n|---|---|---|---|\n";
+	static const char head[] =
+		"| field | meaning | allowed | when left out |\n|---|---|---|---|\n";
 
 	buf_adds(out, "### The job\n\n");
 	buf_adds(out, head);

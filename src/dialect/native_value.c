@@ -16,18 +16,21 @@ static bool is_scalar(const struct doc_node *n)
 	return n->kind == DOC_STRING || n->kind == DOC_NUMBER || n->kind == DOC_BOOL;
 }
 
-static void not_allowed(struct native_reader *r, const struct doc_node *n, const char *allowed)
+static void not_allowed(struct native_reader *r, const struct doc_node *n,
+			const char *allowed)
 {
 	if (n->kind == DOC_NULL)
 		native_bad(r, n, "is empty; allowed is %s", allowed);
 	else if (is_scalar(n))
-		native_bad(r, n, "\"%.60s\" is not allowed; allowed is %s", n->text, allowed);
+		native_bad(r, n, "\"%.60s\" is not allowed; allowed is %s", n->text,
+			   allowed);
 	else
 		native_bad(r, n, "is %s; allowed is %s", doc_kind_word(n->kind), allowed);
 }
 
 /* A text that C can hold; numbers and truth values count as they are written. */
-static const char *text_of(struct native_reader *r, const struct doc_node *n, const char *allowed)
+static const char *text_of(struct native_reader *r, const struct doc_node *n,
+			   const char *allowed)
 {
 	if (!is_scalar(n)) {
 		not_allowed(r, n, allowed);
@@ -46,7 +49,8 @@ static void replace_text(char **field, const char *text)
 	*field = mem_strdup(text);
 }
 
-static void read_text(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_text(struct native_reader *r, const struct field *f,
+		      const struct doc_node *n, void *at)
 {
 	const char *text = text_of(r, n, field_types[f->kind].allowed);
 
@@ -54,7 +58,8 @@ static void read_text(struct native_reader *r, const struct field *f, const stru
 		replace_text(at, text);
 }
 
-static void read_bool(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_bool(struct native_reader *r, const struct field *f,
+		      const struct doc_node *n, void *at)
 {
 	if (n->kind == DOC_BOOL)
 		*(bool *)at = n->boolean;
@@ -62,7 +67,8 @@ static void read_bool(struct native_reader *r, const struct field *f, const stru
 		not_allowed(r, n, field_types[f->kind].allowed);
 }
 
-static void read_int(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_int(struct native_reader *r, const struct field *f,
+		     const struct doc_node *n, void *at)
 {
 	AUTO_FREE char *allowed = NULL;
 	int64_t v = 0;
@@ -75,24 +81,28 @@ static void read_int(struct native_reader *r, const struct field *f, const struc
 		*(int *)at = (int)v;
 		return;
 	}
-	allowed = str_printf("a whole number from %" PRId64 " to %" PRId64 "%s%s", f->min, f->max,
-			     f->word ? ", or " : "", f->word ? f->word : "");
+	allowed = str_printf("a whole number from %" PRId64 " to %" PRId64 "%s%s", f->min,
+			     f->max, f->word ? ", or " : "", f->word ? f->word : "");
 	not_allowed(r, n, allowed);
 }
 
-static void read_unit(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_unit(struct native_reader *r, const struct field *f,
+		      const struct doc_node *n, void *at)
 {
-	int (*read)(const char *text, int64_t *out) = f->kind == FIELD_BYTES ? units_bytes
-						      : f->kind == FIELD_CPU ? units_cpu
-									     : units_duration;
+	int (*read)(const char *text, int64_t *out) = units_duration;
 
+	if (f->kind == FIELD_BYTES)
+		read = units_bytes;
+	if (f->kind == FIELD_CPU)
+		read = units_cpu;
 	if ((n->kind != DOC_STRING && n->kind != DOC_NUMBER) || read(n->text, at) < 0)
 		not_allowed(r, n, field_types[f->kind].allowed);
 	else if (f->kind != FIELD_DURATION && *(int64_t *)at == 0)
 		native_bad(r, n, "must be more than 0");
 }
 
-static void read_command(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_command(struct native_reader *r, const struct field *f,
+			 const struct doc_node *n, void *object)
 {
 	const char *allowed = field_types[f->kind].allowed, *text;
 	AUTO_FREE const char **argv = NULL;
@@ -118,14 +128,16 @@ static void read_command(struct native_reader *r, const struct field *f, const s
 	role_set_argv(object, argv, argc);
 }
 
-static bool is_map(struct native_reader *r, const struct field *f, const struct doc_node *n)
+static bool is_map(struct native_reader *r, const struct field *f,
+		   const struct doc_node *n)
 {
 	if (n->kind != DOC_MAP)
 		not_allowed(r, n, field_types[f->kind].allowed);
 	return n->kind == DOC_MAP;
 }
 
-static void read_texts(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_texts(struct native_reader *r, const struct field *f,
+		       const struct doc_node *n, void *at)
 {
 	if (!is_map(r, f, n) || !native_bounded(r, n, SPEC_PAIRS_MAX))
 		return;
@@ -138,7 +150,8 @@ static void read_texts(struct native_reader *r, const struct field *f, const str
 	}
 }
 
-static void read_values(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_values(struct native_reader *r, const struct field *f,
+			const struct doc_node *n, void *at)
 {
 	if (!is_map(r, f, n) || !native_bounded(r, n, SPEC_PAIRS_MAX))
 		return;
@@ -148,7 +161,8 @@ static void read_values(struct native_reader *r, const struct field *f, const st
 		struct json j;
 		json_init(&j, &text);
 		if (doc_depth(c) > SPEC_NESTING_MAX) {
-			native_bad(r, c, "nested deeper than %d levels", SPEC_NESTING_MAX);
+			native_bad(r, c, "nested deeper than %d levels",
+				   SPEC_NESTING_MAX);
 		} else {
 			doc_write_json(c, &j, NULL);
 			pairs_set(at, c->key, buf_str(&text));
@@ -157,29 +171,36 @@ static void read_values(struct native_reader *r, const struct field *f, const st
 	}
 }
 
-static void read_devices(struct native_reader *r, const struct field *f, const struct doc_node *n, void *at)
+static void read_devices(struct native_reader *r, const struct field *f,
+			 const struct doc_node *n, void *at)
 {
 	if (!is_map(r, f, n))
 		return;
 	for (const struct doc_node *c = n->first; c; c = c->next) {
 		size_t before = native_enter(r, c);
 		int64_t count = 0;
-		if (c->kind != DOC_NUMBER || str_to_i64(c->text, 0, DEVICES_MAX, &count) < 0)
+		if (c->kind != DOC_NUMBER ||
+		    str_to_i64(c->text, 0, DEVICES_MAX, &count) < 0)
 			not_allowed(r, c, "a whole number from 0 to 64");
 		else if (strlen(c->key) == 0 || strlen(c->key) >= DEVICE_TYPE_MAX)
-			native_bad(r, c, "a kind of device has a name of 1 to %d characters", DEVICE_TYPE_MAX - 1);
+			native_bad(r, c,
+				   "a kind of device has a name of 1 to %d characters",
+				   DEVICE_TYPE_MAX - 1);
 		else if (!resources_set_device(at, c->key, (int)count))
-			native_bad(r, c, "more than %d kinds of devices", DEVICE_KINDS_MAX);
+			native_bad(r, c, "more than %d kinds of devices",
+				   DEVICE_KINDS_MAX);
 		native_leave(r, before);
 	}
 }
 
-static void read_port_fields(struct native_reader *r, const struct doc_node *n, struct port_ask *p)
+static void read_port_fields(struct native_reader *r, const struct doc_node *n,
+			     struct port_ask *p)
 {
 	static const struct field fields[] = {
-		{ "count", FIELD_INT, offsetof(struct port_ask, count), NULL, NULL, 1, PORTS_MAX, NULL, NULL },
-		{ "port", FIELD_INT, offsetof(struct port_ask, fixed), NULL, NULL, SPEC_PORT_MIN,
-		  SPEC_PORT_MAX, NULL, NULL },
+		{ "count", FIELD_INT, offsetof(struct port_ask, count), NULL, NULL, 1,
+		  PORTS_MAX, NULL, NULL },
+		{ "port", FIELD_INT, offsetof(struct port_ask, fixed), NULL, NULL,
+		  SPEC_PORT_MIN, SPEC_PORT_MAX, NULL, NULL },
 	};
 	static const struct field_set set = { "port", fields, COUNT_OF(fields) };
 	const struct field_set *const sets[] = { &set, NULL };
@@ -188,7 +209,8 @@ static void read_port_fields(struct native_reader *r, const struct doc_node *n, 
 	native_unknown(r, sets, n);
 }
 
-static void read_port(struct native_reader *r, const struct doc_node *n, struct role *role)
+static void read_port(struct native_reader *r, const struct doc_node *n,
+		      struct role *role)
 {
 	struct port_ask *p = role_add_port(role, n->key);
 	int64_t number = 0;
@@ -197,13 +219,17 @@ static void read_port(struct native_reader *r, const struct doc_node *n, struct 
 		return;
 	if (n->kind == DOC_MAP)
 		read_port_fields(r, n, p);
-	else if (n->kind == DOC_NUMBER && str_to_i64(n->text, SPEC_PORT_MIN, SPEC_PORT_MAX, &number) == 0)
+	else if (n->kind == DOC_NUMBER &&
+		 str_to_i64(n->text, SPEC_PORT_MIN, SPEC_PORT_MAX, &number) == 0)
 		p->fixed = (int)number;
 	else
-		not_allowed(r, n, "any, a port number from 1024 to 65535, {count: N} or {port: N}");
+		not_allowed(
+			r, n,
+			"any, a port number from 1024 to 65535, {count: N} or {port: N}");
 }
 
-static void read_ports(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_ports(struct native_reader *r, const struct field *f,
+		       const struct doc_node *n, void *object)
 {
 	size_t i = 0;
 
@@ -212,7 +238,8 @@ static void read_ports(struct native_reader *r, const struct field *f, const str
 	if (!native_bounded(r, n, PORTS_MAX))
 		return;
 	for (const struct doc_node *c = n->first; c; c = c->next, i++) {
-		size_t before = n->kind == DOC_MAP ? native_enter(r, c) : native_enter_item(r, i);
+		size_t before =
+			n->kind == DOC_MAP ? native_enter(r, c) : native_enter_item(r, i);
 		const char *name = n->kind == DOC_MAP ? NULL : text_of(r, c, "a name");
 		if (n->kind == DOC_MAP)
 			read_port(r, c, object);
@@ -222,7 +249,8 @@ static void read_ports(struct native_reader *r, const struct field *f, const str
 	}
 }
 
-static void read_channels(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_channels(struct native_reader *r, const struct field *f,
+			  const struct doc_node *n, void *object)
 {
 	bool output = f->kind == FIELD_OUTPUTS;
 	size_t i = 0;
@@ -233,7 +261,9 @@ static void read_channels(struct native_reader *r, const struct field *f, const 
 		return;
 	for (const struct doc_node *c = n->first; c; c = c->next, i++) {
 		size_t before = c->key ? native_enter(r, c) : native_enter_item(r, i);
-		const char *text = output && c->kind == DOC_NULL ? NULL : text_of(r, c, c->key ? "a path" : "a name");
+		const char *text = output && c->kind == DOC_NULL
+					   ? NULL
+					   : text_of(r, c, c->key ? "a path" : "a name");
 		if (!c->key && text)
 			spec_add_output(object, text, NULL);
 		else if (c->key && output && (text || c->kind == DOC_NULL))
@@ -244,11 +274,14 @@ static void read_channels(struct native_reader *r, const struct field *f, const 
 	}
 }
 
-static void read_service(struct native_reader *r, const struct doc_node *n, struct spec *s)
+static void read_service(struct native_reader *r, const struct doc_node *n,
+			 struct spec *s)
 {
 	static const struct field fields[] = {
-		{ "role", FIELD_TEXT, offsetof(struct service, role), NULL, NULL, 0, 0, NULL, NULL },
-		{ "port", FIELD_TEXT, offsetof(struct service, port), NULL, NULL, 0, 0, NULL, NULL },
+		{ "role", FIELD_TEXT, offsetof(struct service, role), NULL, NULL, 0, 0,
+		  NULL, NULL },
+		{ "port", FIELD_TEXT, offsetof(struct service, port), NULL, NULL, 0, 0,
+		  NULL, NULL },
 	};
 	static const struct field_set set = { "service", fields, COUNT_OF(fields) };
 	const struct field_set *const sets[] = { &set, NULL };
@@ -265,7 +298,8 @@ static void read_service(struct native_reader *r, const struct doc_node *n, stru
 		native_bad(r, n, "\"port\" is missing: the name of a port of the role");
 }
 
-static void read_services(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_services(struct native_reader *r, const struct field *f,
+			  const struct doc_node *n, void *object)
 {
 	if (!is_map(r, f, n) || !native_bounded(r, n, SPEC_LIST_MAX))
 		return;
@@ -276,7 +310,8 @@ static void read_services(struct native_reader *r, const struct field *f, const 
 	}
 }
 
-static void read_job_number(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_job_number(struct native_reader *r, const struct field *f,
+			    const struct doc_node *n, void *object)
 {
 	int64_t id = 0;
 
@@ -286,7 +321,8 @@ static void read_job_number(struct native_reader *r, const struct field *f, cons
 		spec_add_after(object, id, f->kind == FIELD_AFTER_OK);
 }
 
-static void read_jobs(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_jobs(struct native_reader *r, const struct field *f,
+		      const struct doc_node *n, void *object)
 {
 	size_t i = 0;
 
@@ -303,7 +339,8 @@ static void read_jobs(struct native_reader *r, const struct field *f, const stru
 	}
 }
 
-static void read_group(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+static void read_group(struct native_reader *r, const struct field *f,
+		       const struct doc_node *n, void *object)
 {
 	const struct field_set *const sets[] = { f->inside, NULL };
 
@@ -318,21 +355,25 @@ static void read_group(struct native_reader *r, const struct field *f, const str
 	native_unknown(r, sets, n);
 }
 
-typedef void (*value_reader)(struct native_reader *r, const struct field *f, const struct doc_node *n,
-			     void *at);
+typedef void (*value_reader)(struct native_reader *r, const struct field *f,
+			     const struct doc_node *n, void *at);
 
 /* Kinds that get the field's own place; the others get the whole object (offset 0). */
 static const value_reader readers[FIELD_KIND_COUNT] = {
-	[FIELD_TEXT] = read_text,         [FIELD_BOOL] = read_bool,       [FIELD_INT] = read_int,
-	[FIELD_INT_OR] = read_int,        [FIELD_BYTES] = read_unit,      [FIELD_CPU] = read_unit,
-	[FIELD_DURATION] = read_unit,     [FIELD_COMMAND] = read_command, [FIELD_TEXTS] = read_texts,
-	[FIELD_VALUES] = read_values,     [FIELD_DEVICES] = read_devices, [FIELD_PORTS] = read_ports,
-	[FIELD_INPUTS] = read_channels,   [FIELD_OUTPUTS] = read_channels, [FIELD_SERVICES] = read_services,
-	[FIELD_AFTER] = read_jobs,        [FIELD_AFTER_OK] = read_jobs,   [FIELD_GROUP] = read_group,
+	[FIELD_TEXT] = read_text,         [FIELD_BOOL] = read_bool,
+	[FIELD_INT] = read_int,           [FIELD_INT_OR] = read_int,
+	[FIELD_BYTES] = read_unit,        [FIELD_CPU] = read_unit,
+	[FIELD_DURATION] = read_unit,     [FIELD_COMMAND] = read_command,
+	[FIELD_TEXTS] = read_texts,       [FIELD_VALUES] = read_values,
+	[FIELD_DEVICES] = read_devices,   [FIELD_PORTS] = read_ports,
+	[FIELD_INPUTS] = read_channels,   [FIELD_OUTPUTS] = read_channels,
+	[FIELD_SERVICES] = read_services, [FIELD_AFTER] = read_jobs,
+	[FIELD_AFTER_OK] = read_jobs,     [FIELD_GROUP] = read_group,
 	[FIELD_RETRY] = read_group,
 };
 
-void native_value(struct native_reader *r, const struct field *f, const struct doc_node *n, void *object)
+void native_value(struct native_reader *r, const struct field *f,
+		  const struct doc_node *n, void *object)
 {
 	if (readers[f->kind]) /* roles are the reader's own */
 		readers[f->kind](r, f, n, (char *)object + f->offset);

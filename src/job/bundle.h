@@ -25,7 +25,7 @@ enum mount_kind {
 	MOUNT_BIND_RW, /* host path; what is written belongs to its owner outside */
 	MOUNT_SCRATCH, /* host path seen through an overlay: writable inside, writes vanish */
 	MOUNT_DIR,     /* an empty folder of the task's own; vanishes */
-	MOUNT_FILE,    /* a small file with this content, mode 0644 */
+	MOUNT_FILE, /* a small file with this content, mode 0644 */
 	MOUNT_KIND_COUNT
 };
 
@@ -39,7 +39,7 @@ struct mount {
 
 struct bundle {
 	struct task_ref ref;
-	char *folder;   /* the attempt's own folder on the host: mark, exit, log, socket */
+	char *folder; /* the attempt's own folder on the host: mark, exit, log, socket */
 	char *hostname; /* "<job name>-<role>-<index>", made to fit */
 	char **argv;
 	size_t argc;
@@ -47,7 +47,7 @@ struct bundle {
 	char *workdir;
 	struct mount *mounts;
 	size_t mount_count, mount_cap;
-	struct resources limits; /* what placement gave; devices are those of the placement */
+	struct resources limits; /* of the role; devices are those of the placement */
 	struct placement place;
 	int64_t shm_bytes;
 	int64_t log_limit_bytes; /* of one attempt; the oldest goes first */

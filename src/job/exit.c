@@ -69,7 +69,8 @@ static void memory_words(const struct task_exit *e, struct buf *out)
 
 	buf_adds(out, "out of memory");
 	if (e->peak_bytes > 0)
-		buf_printf(out, ": it used %s at its peak", units_show_bytes(e->peak_bytes, text));
+		buf_printf(out, ": it used %s at its peak",
+			   units_show_bytes(e->peak_bytes, text));
 	if (e->limit_bytes > 0)
 		buf_printf(out, "%s its limit is %s", e->peak_bytes > 0 ? ";" : ":",
 			   units_show_bytes(e->limit_bytes, text));

@@ -8,12 +8,12 @@
 #include "base/buf.h"
 
 enum exit_kind {
-	EXIT_CODE,    /* exited by itself; code */
-	EXIT_SIGNAL,  /* ended by a signal nobody here sent; signal */
-	EXIT_OOM,     /* over its memory limit; peak and limit */
-	EXIT_STOPPED, /* we stopped it (signal or kill); the job's stop says why */
+	EXIT_CODE,      /* exited by itself; code */
+	EXIT_SIGNAL,    /* ended by a signal nobody here sent; signal */
+	EXIT_OOM,       /* over its memory limit; peak and limit */
+	EXIT_STOPPED,   /* we stopped it (signal or kill); the job's stop says why */
 	EXIT_UNSTARTED, /* could not be started, or was stopped before; text says why */
-	EXIT_LOST,    /* nobody knows: machine rebooted or shim vanished */
+	EXIT_LOST,      /* nobody knows: machine rebooted or shim vanished */
 	EXIT_KIND_COUNT
 };
 
@@ -26,7 +26,10 @@ struct task_exit {
 };
 
 bool exit_ok(const struct task_exit *e); /* EXIT_CODE 0 */
-int exit_shell_code(const struct task_exit *e); /* what `yard run` returns: code, 128+signal, ... */
-void exit_words(const struct task_exit *e, struct buf *out); /* "exit code 7", "out of memory: ..." */
-const char *exit_kind_word(enum exit_kind kind); /* stable, in the API: "code", "signal", "oom", ... */
+/* What `yard run` returns: code, 128+signal, ... */
+int exit_shell_code(const struct task_exit *e);
+/* "exit code 7", "out of memory: it used ..." */
+void exit_words(const struct task_exit *e, struct buf *out);
+/* Stable, in the API: "code", "signal", "oom", ... */
+const char *exit_kind_word(enum exit_kind kind);
 int exit_kind_from_word(const char *word, enum exit_kind *out);

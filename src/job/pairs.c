@@ -23,7 +23,8 @@ void pairs_set(struct pairs *p, const char *key, const char *value)
 		return;
 	}
 	mem_grow(&p->items, &p->cap, p->count, sizeof *p->items);
-	p->items[p->count++] = (struct pair){ .key = mem_strdup(key), .value = mem_strdup(value) };
+	p->items[p->count++] =
+		(struct pair){ .key = mem_strdup(key), .value = mem_strdup(value) };
 }
 
 const char *pairs_get(const struct pairs *p, const char *key)

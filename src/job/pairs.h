@@ -15,5 +15,5 @@ struct pairs { /* zero-initialised is empty and valid */
 };
 
 void pairs_set(struct pairs *p, const char *key, const char *value); /* copies both */
-const char *pairs_get(const struct pairs *p, const char *key); /* NULL: absent */
+const char *pairs_get(const struct pairs *p, const char *key);       /* NULL: absent */
 void pairs_fini(struct pairs *p);

@@ -13,8 +13,9 @@ void placement_address(int slot, char out[16])
 	const unsigned hosts = 254, nets = 256, blocks = 255;
 	unsigned s = (unsigned)slot % (hosts * nets * blocks);
 
-	AUTO_FREE char *text = str_printf("127.%u.%u.%u", (s / hosts / nets % blocks + 1) & 0xff,
-					  (s / hosts % nets) & 0xff, (s % hosts + 1) & 0xff);
+	AUTO_FREE char *text =
+		str_printf("127.%u.%u.%u", (s / hosts / nets % blocks + 1) & 0xff,
+			   (s / hosts % nets) & 0xff, (s % hosts + 1) & 0xff);
 
 	memcpy(out, text, strlen(text) + 1);
 }

@@ -4,7 +4,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-void problems_add(struct problems *p, int line, int column, const char *field, const char *fmt, ...)
+void problems_add(struct problems *p, int line, int column, const char *field,
+		  const char *fmt, ...)
 {
 	struct buf text = { 0 };
 	va_list ap;
@@ -17,9 +18,10 @@ void problems_add(struct problems *p, int line, int column, const char *field, c
 	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
 	mem_grow(&p->items, &p->cap, p->count, sizeof *p->items);
-	p->items[p->count++] = (struct problem){
-		.line = line, .column = column, .field = mem_strdup(field), .text = buf_take(&text)
-	};
+	p->items[p->count++] = (struct problem){ .line = line,
+						 .column = column,
+						 .field = mem_strdup(field),
+						 .text = buf_take(&text) };
 }
 
 void problems_fini(struct problems *p)
@@ -45,7 +47,7 @@ int problems_err(const struct problems *p, struct err *err)
 	if (first->field && *first->field)
 		buf_printf(&where, "%s: ", first->field);
 	if (more)
-		return err_set(err, ERR_INVALID, "%s%s (and %zu more problem%s)", buf_str(&where),
-			       first->text, more, more == 1 ? "" : "s");
+		return err_set(err, ERR_INVALID, "%s%s (and %zu more problem%s)",
+			       buf_str(&where), first->text, more, more == 1 ? "" : "s");
 	return err_set(err, ERR_INVALID, "%s%s", buf_str(&where), first->text);
 }

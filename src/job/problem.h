@@ -22,8 +22,8 @@ struct problems {
 	size_t dropped; /* beyond PROBLEMS_MAX */
 };
 
-void problems_add(struct problems *p, int line, int column, const char *field, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void problems_add(struct problems *p, int line, int column, const char *field,
+		  const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 void problems_fini(struct problems *p);
 /* Becomes one ERR_INVALID: the first problem and how many more. 0 when there are none. */
 int problems_err(const struct problems *p, struct err *err);

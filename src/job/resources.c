@@ -55,7 +55,8 @@ bool resources_fit(const struct resources *want, const struct resources *have)
 	if (want->cpu_milli > have->cpu_milli || want->memory_bytes > have->memory_bytes)
 		return false;
 	for (int i = 0; i < DEVICE_KINDS_MAX && want->devices[i].type[0]; i++)
-		if (want->devices[i].count > resources_device(have, want->devices[i].type))
+		if (want->devices[i].count >
+		    resources_device(have, want->devices[i].type))
 			return false;
 	return true;
 }
@@ -72,7 +73,9 @@ static int64_t multiply(int64_t a, int64_t b)
 {
 	int64_t v;
 
-	return __builtin_mul_overflow(a, b, &v) ? ((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN) : v;
+	return __builtin_mul_overflow(a, b, &v)
+		       ? ((a > 0) == (b > 0) ? INT64_MAX : INT64_MIN)
+		       : v;
 }
 
 static int as_int(int64_t v)
@@ -87,7 +90,8 @@ static void add_times(struct resources *r, const struct resources *more, int64_t
 	for (int i = 0; i < DEVICE_KINDS_MAX && more->devices[i].type[0]; i++) {
 		const struct device_count *d = &more->devices[i];
 		int64_t now = resources_device(r, d->type);
-		resources_set_device(r, d->type, as_int(plus(now, multiply(d->count, times))));
+		resources_set_device(r, d->type,
+				     as_int(plus(now, multiply(d->count, times))));
 	}
 }
 

@@ -16,9 +16,10 @@ struct device_count {
 };
 
 struct resources {
-	int64_t cpu_milli;    /* 1000 is one core */
+	int64_t cpu_milli; /* 1000 is one core */
 	int64_t memory_bytes;
-	struct device_count devices[DEVICE_KINDS_MAX]; /* kinds with a count first, none twice */
+	/* Kinds with a count first, none twice. */
+	struct device_count devices[DEVICE_KINDS_MAX];
 };
 
 int resources_device(const struct resources *r, const char *type); /* 0: none */

@@ -148,7 +148,8 @@ struct channel *spec_add_output(struct spec *s, const char *name, const char *ur
 	return add_channel(&s->outputs, &s->output_count, name, uri);
 }
 
-struct service *spec_add_service(struct spec *s, const char *name, const char *role, const char *port)
+struct service *spec_add_service(struct spec *s, const char *name, const char *role,
+				 const char *port)
 {
 	struct service *v = add_one(&s->services, &s->service_count, sizeof *v);
 

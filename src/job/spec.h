@@ -21,8 +21,8 @@
 #define SPEC_TASKS_MAX    4096 /* of one job, all roles together */
 #define SPEC_NAME_MAX     128
 #define SPEC_BYTES_MAX    (256 << 10) /* of its canonical JSON */
-#define SPEC_PRIORITY_MAX 1000 /* from -1000 to 1000, 0 when not given */
-#define SPEC_ALL          (-1) /* completion: all tasks; retry: no bound */
+#define SPEC_PRIORITY_MAX 1000        /* from -1000 to 1000, 0 when not given */
+#define SPEC_ALL          (-1)        /* completion: all tasks; retry: no bound */
 
 struct port_ask {
 	char *name;
@@ -33,16 +33,16 @@ struct port_ask {
 struct role {
 	char *name; /* "main" when the file has just one command */
 	int count;
-	char **argv; /* what is executed: { "sh", "-c", line } for a shell line */
-	size_t argc; /* argv[argc] is NULL */
+	char **argv;      /* what is executed: { "sh", "-c", line } for a shell line */
+	size_t argc;      /* argv[argc] is NULL */
 	char *shell_line; /* as written, or NULL when argv was given */
 	char *image;      /* "host" */
 	struct resources each; /* of one task */
-	int64_t shm_bytes; /* 0 before the check: half of the memory */
+	int64_t shm_bytes;     /* 0 before the check: half of the memory */
 	struct pairs env;
 	struct port_ask *ports; /* after the check: those of any number first */
 	size_t port_count;
-	int fail_after;    /* failed tasks that end the job as failed; SPEC_ALL: only when all did */
+	int fail_after; /* failed tasks that end the job as failed; SPEC_ALL: only when all did */
 	int succeed_after; /* succeeded tasks that end the job as succeeded; SPEC_ALL: when all did */
 };
 
@@ -51,7 +51,8 @@ struct channel {
 };
 
 struct service {
-	char *name, *role, *port; /* a named port of a role's first task, told to every task */
+	/* A named port of a role's first task, told to every task. */
+	char *name, *role, *port;
 };
 
 struct dependency {
@@ -85,14 +86,15 @@ struct spec {
 };
 
 struct spec *spec_create(void); /* every default but those that depend on other fields */
-void spec_destroy(struct spec *s); /* NULL is fine */
+void spec_destroy(struct spec *s);          /* NULL is fine */
 struct role *spec_add_role(struct spec *s); /* valid until the next is added */
 void role_set_shell(struct role *r, const char *line);
 void role_set_argv(struct role *r, const char *const *argv, size_t argc);
 struct port_ask *role_add_port(struct role *r, const char *name);
 struct channel *spec_add_input(struct spec *s, const char *name, const char *uri);
 struct channel *spec_add_output(struct spec *s, const char *name, const char *uri);
-struct service *spec_add_service(struct spec *s, const char *name, const char *role, const char *port);
+struct service *spec_add_service(struct spec *s, const char *name, const char *role,
+				 const char *port);
 void spec_add_after(struct spec *s, int64_t job, bool ok);
 int spec_task_count(const struct spec *s);
 struct resources spec_total(const struct spec *s); /* of all tasks together */

@@ -19,7 +19,8 @@ struct check {
 
 #define NAME_RULE "letters, digits, '.', '_' and '-', beginning with a letter or digit"
 
-__attribute__((format(printf, 2, 3))) static size_t enter(struct check *c, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static size_t enter(struct check *c,
+							  const char *fmt, ...)
 {
 	size_t before = c->path.len;
 	va_list ap;
@@ -74,7 +75,8 @@ static void check_name(struct check *c, const char *leaf, const char *name, size
 	if (!name || !*name)
 		bad(c, leaf, "a name is missing");
 	else if (strlen(name) > most)
-		bad(c, leaf, "the name has %zu characters; at most %zu are allowed", strlen(name), most);
+		bad(c, leaf, "the name has %zu characters; at most %zu are allowed",
+		    strlen(name), most);
 	else if (!is_name(name, "._-"))
 		bad(c, leaf, "\"%s\" is not a name; allowed are " NAME_RULE, name);
 }
@@ -99,10 +101,13 @@ static void check_text(struct check *c, const char *leaf, const char *text)
 		bad(c, leaf, "not well-formed UTF-8");
 }
 
-static void check_range(struct check *c, const char *leaf, int64_t v, int64_t min, int64_t max)
+static void check_range(struct check *c, const char *leaf, int64_t v, int64_t min,
+			int64_t max)
 {
 	if (v < min || v > max)
-		bad(c, leaf, "%" PRId64 " is out of range; allowed is %" PRId64 " to %" PRId64, v, min, max);
+		bad(c, leaf,
+		    "%" PRId64 " is out of range; allowed is %" PRId64 " to %" PRId64, v,
+		    min, max);
 }
 
 static void check_span(struct check *c, const char *leaf, int64_t ms, int64_t max)
@@ -110,7 +115,8 @@ static void check_span(struct check *c, const char *leaf, int64_t ms, int64_t ma
 	char text[UNITS_TEXT_MAX];
 
 	if (ms < 0 || ms > max)
-		bad(c, leaf, "out of range; at most %s is allowed", units_show_duration(max, text));
+		bad(c, leaf, "out of range; at most %s is allowed",
+		    units_show_duration(max, text));
 }
 
 static void check_count(struct check *c, const char *leaf, size_t count, size_t max)
@@ -126,14 +132,16 @@ static char *name_from_command(const struct spec *s)
 	size_t n, from = 0;
 
 	if (s->role_count && s->roles[0].argc) {
-		line = s->roles[0].shell_line ? s->roles[0].shell_line : s->roles[0].argv[0];
+		line = s->roles[0].shell_line ? s->roles[0].shell_line
+					      : s->roles[0].argv[0];
 		n = strcspn(line, " \t\n;|&<>()");
 		for (size_t i = 0; i < n; i++)
 			if (line[i] == '/')
 				from = i + 1;
 		if (n > from && n - from <= SPEC_NAME_MAX) {
 			AUTO_FREE char *base = mem_strndup(line + from, n - from);
-			if (is_name(base, "._-") && strspn(base, "0123456789") < strlen(base))
+			if (is_name(base, "._-") &&
+			    strspn(base, "0123456789") < strlen(base))
 				return TAKE(base);
 		}
 	}
@@ -148,7 +156,8 @@ static void check_job_name(struct check *c, struct spec *s)
 	}
 	check_name(c, "name", s->name, SPEC_NAME_MAX);
 	if (*s->name && strspn(s->name, "0123456789") == strlen(s->name))
-		bad(c, "name", "\"%s\" looks like the number of a job; add a letter", s->name);
+		bad(c, "name", "\"%s\" looks like the number of a job; add a letter",
+		    s->name);
 }
 
 static void check_labels(struct check *c, const struct spec *s)
@@ -159,7 +168,9 @@ static void check_labels(struct check *c, const struct spec *s)
 	for (size_t i = 0; i < s->labels.count; i++) {
 		const struct pair *p = &s->labels.items[i];
 		if (!is_name(p->key, "._-/") || strlen(p->key) > SPEC_NAME_MAX)
-			bad(c, p->key, "not a label; allowed are at most %d of " NAME_RULE ", and '/'",
+			bad(c, p->key,
+			    "not a label; allowed are at most %d of " NAME_RULE
+			    ", and '/'",
 			    SPEC_NAME_MAX);
 		else
 			check_text(c, p->key, p->value);
@@ -176,7 +187,8 @@ static void check_hyperparameters(struct check *c, const struct spec *s)
 		const struct pair *p = &s->hyperparameters.items[i];
 		AUTO_DOC struct doc *d = doc_parse_json(p->value, strlen(p->value), NULL);
 		if (!*p->key || strlen(p->key) > SPEC_NAME_MAX)
-			bad(c, p->key, "a name of 1 to %d bytes is needed", SPEC_NAME_MAX);
+			bad(c, p->key, "a name of 1 to %d bytes is needed",
+			    SPEC_NAME_MAX);
 		if (!d)
 			bad(c, p->key, "not a JSON value");
 		else if (doc_depth(doc_root(d)) > SPEC_NESTING_MAX)
@@ -192,11 +204,14 @@ static void check_env(struct check *c, const struct role *r)
 	check_count(c, "", r->env.count, SPEC_PAIRS_MAX);
 	for (size_t i = 0; i < r->env.count; i++) {
 		const struct pair *p = &r->env.items[i];
-		if (!*p->key || strchr(p->key, '=') || strlen(p->key) > SPEC_NAME_MAX || !is_utf8(p->key))
-			bad(c, p->key, "not a variable's name; allowed are 1 to %d bytes without '='",
+		if (!*p->key || strchr(p->key, '=') || strlen(p->key) > SPEC_NAME_MAX ||
+		    !is_utf8(p->key))
+			bad(c, p->key,
+			    "not a variable's name; allowed are 1 to %d bytes without '='",
 			    SPEC_NAME_MAX);
 		else if (str_starts(p->key, "YARD_"))
-			bad(c, p->key, "variables that begin with YARD_ are set by the yard itself");
+			bad(c, p->key,
+			    "variables that begin with YARD_ are set by the yard itself");
 		else
 			check_text(c, p->key, p->value);
 	}
@@ -210,7 +225,8 @@ static void check_devices(struct check *c, const struct resources *each)
 	for (int i = 0; i < DEVICE_KINDS_MAX && each->devices[i].type[0]; i++) {
 		const struct device_count *d = &each->devices[i];
 		if (!is_name(d->type, "._-:"))
-			bad(c, d->type, "not a kind of device; allowed are " NAME_RULE ", and ':'");
+			bad(c, d->type,
+			    "not a kind of device; allowed are " NAME_RULE ", and ':'");
 		else
 			check_range(c, d->type, d->count, 0, DEVICES_MAX);
 	}
@@ -230,14 +246,16 @@ static void check_resources(struct check *c, struct role *r)
 	if (each->cpu_milli < 0 || each->cpu_milli > SPEC_CPU_MILLI_MAX)
 		bad(c, "cpu", "out of range; allowed is 0.001 to %s cores",
 		    units_show_cpu(SPEC_CPU_MILLI_MAX, high));
-	if (each->memory_bytes < SPEC_MEMORY_BYTES_MIN || each->memory_bytes > SPEC_MEMORY_BYTES_MAX)
+	if (each->memory_bytes < SPEC_MEMORY_BYTES_MIN ||
+	    each->memory_bytes > SPEC_MEMORY_BYTES_MAX)
 		bad(c, "memory", "out of range; allowed is %s to %s",
 		    units_write_bytes(SPEC_MEMORY_BYTES_MIN, low),
 		    units_write_bytes(SPEC_MEMORY_BYTES_MAX, high));
 	if (r->shm_bytes == 0)
 		r->shm_bytes = each->memory_bytes / 2;
 	if (r->shm_bytes < 0 || r->shm_bytes > each->memory_bytes)
-		bad(c, "shm", "shared memory counts as memory: at most resources.memory (%s) is allowed",
+		bad(c, "shm",
+		    "shared memory counts as memory: at most resources.memory (%s) is allowed",
 		    units_write_bytes(each->memory_bytes, high));
 	check_devices(c, each);
 	leave(c, at);
@@ -264,12 +282,13 @@ static void check_port(struct check *c, const struct port_ask *p, int *total)
 	size_t at = enter(c, "%s", p->name);
 
 	if (p->count < 1 || p->count > PORTS_MAX)
-		bad(c, "count", "%d is out of range; allowed is 1 to %d", p->count, PORTS_MAX);
+		bad(c, "count", "%d is out of range; allowed is 1 to %d", p->count,
+		    PORTS_MAX);
 	else
 		*total += p->count;
 	if (p->fixed && (p->fixed < SPEC_PORT_MIN || p->fixed > SPEC_PORT_MAX))
-		bad(c, "port", "%d is out of range; allowed is %d to %d, or any", p->fixed,
-		    SPEC_PORT_MIN, SPEC_PORT_MAX);
+		bad(c, "port", "%d is out of range; allowed is %d to %d, or any",
+		    p->fixed, SPEC_PORT_MIN, SPEC_PORT_MAX);
 	if (p->fixed && p->count > 1)
 		bad(c, "count", "a port with a number of its own is one port");
 	leave(c, at);
@@ -296,7 +315,8 @@ static void check_ports(struct check *c, struct role *r)
 		check_port(c, p, &total);
 		for (size_t k = 0; k < i; k++) {
 			if (same_variable(r->ports[k].name, p->name))
-				bad(c, p->name, "the names \"%s\" and \"%s\" are too much alike",
+				bad(c, p->name,
+				    "the names \"%s\" and \"%s\" are too much alike",
 				    r->ports[k].name, p->name);
 			if (p->fixed && r->ports[k].fixed == p->fixed)
 				bad(c, p->name, "port %d is asked for twice", p->fixed);
@@ -311,8 +331,10 @@ static void check_ports(struct check *c, struct role *r)
 
 static void check_command(struct check *c, const struct role *r)
 {
-	if (!r->argc || !r->argv[0][0] || (r->shell_line && !r->shell_line[strspn(r->shell_line, " \t\n")])) {
-		bad(c, "command", "a command is missing: a shell line, or a list of program and arguments");
+	if (!r->argc || !r->argv[0][0] ||
+	    (r->shell_line && !r->shell_line[strspn(r->shell_line, " \t\n")])) {
+		bad(c, "command",
+		    "a command is missing: a shell line, or a list of program and arguments");
 		return;
 	}
 	for (size_t i = 0; i < r->argc; i++)
@@ -324,10 +346,13 @@ static void check_completion(struct check *c, const struct role *r)
 	size_t at = enter(c, "completion");
 
 	if (r->fail_after != SPEC_ALL && (r->fail_after < 1 || r->fail_after > r->count))
-		bad(c, "fail-after", "%d is out of range; allowed is 1 to the role's count, or all",
+		bad(c, "fail-after",
+		    "%d is out of range; allowed is 1 to the role's count, or all",
 		    r->fail_after);
-	if (r->succeed_after != SPEC_ALL && (r->succeed_after < 1 || r->succeed_after > r->count))
-		bad(c, "succeed-after", "%d is out of range; allowed is 1 to the role's count, or all",
+	if (r->succeed_after != SPEC_ALL &&
+	    (r->succeed_after < 1 || r->succeed_after > r->count))
+		bad(c, "succeed-after",
+		    "%d is out of range; allowed is 1 to the role's count, or all",
 		    r->succeed_after);
 	leave(c, at);
 }
@@ -373,16 +398,20 @@ static void check_roles(struct check *c, struct spec *s)
 		check_role(c, r);
 		for (size_t k = 0; k < i; k++)
 			if (same_variable(s->roles[k].name, r->name))
-				bad(c, "name", "the role \"%s\" is there already%s", s->roles[k].name,
-				    str_eq(s->roles[k].name, r->name) ? "" : ", and too much alike");
+				bad(c, "name", "the role \"%s\" is there already%s",
+				    s->roles[k].name,
+				    str_eq(s->roles[k].name, r->name)
+					    ? ""
+					    : ", and too much alike");
 		if (!add_kinds(&kinds, &r->each))
-			bad(c, "resources.devices", "more than %d kinds of devices in one job",
-			    DEVICE_KINDS_MAX);
+			bad(c, "resources.devices",
+			    "more than %d kinds of devices in one job", DEVICE_KINDS_MAX);
 		leave(c, at);
 		tasks += r->count > 0 ? r->count : 0;
 	}
 	if (tasks > SPEC_TASKS_MAX)
-		bad(c, "roles", "%" PRId64 " tasks together; at most %d are allowed", tasks, SPEC_TASKS_MAX);
+		bad(c, "roles", "%" PRId64 " tasks together; at most %d are allowed",
+		    tasks, SPEC_TASKS_MAX);
 }
 
 static bool has_dots(const char *path)
@@ -403,7 +432,9 @@ static void check_uri(struct check *c, const char *leaf, const char *uri)
 		    "path or file:///path",
 		    uri);
 	else if (*path != '/' || has_dots(path))
-		bad(c, leaf, "\"%s\": allowed is an absolute path without \"..\", or file:///path", uri);
+		bad(c, leaf,
+		    "\"%s\": allowed is an absolute path without \"..\", or file:///path",
+		    uri);
 	else
 		check_text(c, leaf, uri);
 }
@@ -419,10 +450,12 @@ static void check_channels(struct check *c, const char *what, const struct chann
 		if (list[i].uri)
 			check_uri(c, list[i].name, list[i].uri);
 		else if (uri_needed)
-			bad(c, list[i].name, "says nothing; allowed is an absolute path or file:///path");
+			bad(c, list[i].name,
+			    "says nothing; allowed is an absolute path or file:///path");
 		for (size_t k = 0; k < i; k++)
 			if (same_variable(list[k].name, list[i].name))
-				bad(c, list[i].name, "the names \"%s\" and \"%s\" are too much alike",
+				bad(c, list[i].name,
+				    "the names \"%s\" and \"%s\" are too much alike",
 				    list[k].name, list[i].name);
 	}
 	leave(c, at);
@@ -454,12 +487,15 @@ static void check_services(struct check *c, const struct spec *s)
 		const struct role *r = role_named(s, v->role);
 		check_name(c, v->name, v->name, SPEC_NAME_MAX);
 		if (!r)
-			bad(c, v->name, "there is no role \"%s\"", v->role ? v->role : "");
+			bad(c, v->name, "there is no role \"%s\"",
+			    v->role ? v->role : "");
 		else if (!has_port(r, v->port))
-			bad(c, v->name, "the role \"%s\" has no port \"%s\"", r->name, v->port ? v->port : "");
+			bad(c, v->name, "the role \"%s\" has no port \"%s\"", r->name,
+			    v->port ? v->port : "");
 		for (size_t k = 0; k < i; k++)
 			if (same_variable(s->services[k].name, v->name))
-				bad(c, v->name, "the names \"%s\" and \"%s\" are too much alike",
+				bad(c, v->name,
+				    "the names \"%s\" and \"%s\" are too much alike",
 				    s->services[k].name, v->name);
 	}
 	leave(c, at);
@@ -471,10 +507,12 @@ static void check_after(struct check *c, const struct spec *s)
 	for (size_t i = 0; i < s->after_count && i <= SPEC_LIST_MAX; i++) {
 		const char *leaf = s->after[i].ok ? "after-ok" : "after";
 		if (s->after[i].job < 1)
-			bad(c, leaf, "%" PRId64 " is not the number of a job", s->after[i].job);
+			bad(c, leaf, "%" PRId64 " is not the number of a job",
+			    s->after[i].job);
 		for (size_t k = 0; k < i; k++)
 			if (s->after[k].job == s->after[i].job)
-				bad(c, leaf, "job %" PRId64 " is named twice", s->after[i].job);
+				bad(c, leaf, "job %" PRId64 " is named twice",
+				    s->after[i].job);
 	}
 }
 
@@ -523,8 +561,8 @@ void spec_check(struct spec *s, struct problems *out)
 		AUTO_BUF struct buf json = { 0 };
 		spec_to_json(s, &json);
 		if (json.len > SPEC_BYTES_MAX)
-			bad(&c, "", "the job is %zu bytes large; at most %d are allowed", json.len,
-			    SPEC_BYTES_MAX);
+			bad(&c, "", "the job is %zu bytes large; at most %d are allowed",
+			    json.len, SPEC_BYTES_MAX);
 	}
 	buf_fini(&c.path);
 }

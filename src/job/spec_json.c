@@ -103,7 +103,8 @@ static void put_role(struct json *j, const struct role *r)
 	json_end(j);
 }
 
-static void put_channels(struct json *j, const char *key, const struct channel *list, size_t count)
+static void put_channels(struct json *j, const char *key, const struct channel *list,
+			 size_t count)
 {
 	if (!count)
 		return;
@@ -199,7 +200,8 @@ static char *take_text(struct take *t, const struct doc_node *map, const char *k
 	return n->kind == DOC_STRING ? mem_strdup(n->text) : NULL;
 }
 
-static void take_int(struct take *t, const struct doc_node *map, const char *key, int *out)
+static void take_int(struct take *t, const struct doc_node *map, const char *key,
+		     int *out)
 {
 	const struct doc_node *n = doc_get(map, key);
 	int64_t v = 0;
@@ -209,7 +211,8 @@ static void take_int(struct take *t, const struct doc_node *map, const char *key
 	/* "all" and "forever" are the only words a number may be. */
 	if (n->kind == DOC_STRING)
 		*out = SPEC_ALL;
-	else if (n->kind == DOC_NUMBER && str_to_i64(n->text, INT32_MIN, INT32_MAX, &v) == 0)
+	else if (n->kind == DOC_NUMBER &&
+		 str_to_i64(n->text, INT32_MIN, INT32_MAX, &v) == 0)
 		*out = (int)v;
 	else
 		t->bad = key;
@@ -226,7 +229,8 @@ static void take_unit(struct take *t, const struct doc_node *map, const char *ke
 		t->bad = key;
 }
 
-static void take_pairs(struct take *t, const struct doc_node *map, const char *key, struct pairs *out)
+static void take_pairs(struct take *t, const struct doc_node *map, const char *key,
+		       struct pairs *out)
 {
 	const struct doc_node *n = doc_get(map, key);
 
@@ -277,8 +281,10 @@ static void take_command(struct take *t, const struct doc_node *map, struct role
 
 static void take_role(struct take *t, const struct doc_node *map, struct role *r)
 {
-	const struct doc_node *res = doc_get(map, "resources"), *devices = doc_get(res, "devices");
-	const struct doc_node *ports = doc_get(map, "ports"), *done = doc_get(map, "completion");
+	const struct doc_node *res = doc_get(map, "resources"),
+			      *devices = doc_get(res, "devices");
+	const struct doc_node *ports = doc_get(map, "ports"),
+			      *done = doc_get(map, "completion");
 
 	r->name = take_text(t, map, "name");
 	r->image = take_text(t, map, "image");
@@ -307,7 +313,8 @@ static void take_role(struct take *t, const struct doc_node *map, struct role *r
 		t->bad = "roles";
 }
 
-static void take_after(struct take *t, const struct doc_node *map, const char *key, struct spec *s)
+static void take_after(struct take *t, const struct doc_node *map, const char *key,
+		       struct spec *s)
 {
 	const struct doc_node *n = doc_get(map, key);
 	int64_t id = 0;
@@ -325,20 +332,24 @@ static void take_lists(struct take *t, const struct doc_node *map, struct spec *
 	const struct doc_node *n = doc_get(map, "inputs");
 
 	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_input(s, c->key ? c->key : "", c->kind == DOC_STRING ? c->text : NULL);
+		spec_add_input(s, c->key ? c->key : "",
+			       c->kind == DOC_STRING ? c->text : NULL);
 	n = doc_get(map, "outputs");
 	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_output(s, c->key ? c->key : "", c->kind == DOC_STRING ? c->text : NULL);
+		spec_add_output(s, c->key ? c->key : "",
+				c->kind == DOC_STRING ? c->text : NULL);
 	n = doc_get(map, "services");
 	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_service(s, c->key ? c->key : "", doc_str(c, "role", ""), doc_str(c, "port", ""));
+		spec_add_service(s, c->key ? c->key : "", doc_str(c, "role", ""),
+				 doc_str(c, "port", ""));
 	take_after(t, map, "after", s);
 	take_after(t, map, "after-ok", s);
 }
 
 struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 {
-	const struct doc_node *roles = doc_get(map, "roles"), *retry = doc_get(map, "retry");
+	const struct doc_node *roles = doc_get(map, "roles"),
+			      *retry = doc_get(map, "retry");
 	AUTO_SPEC struct spec *s = spec_create();
 	struct take t = { 0 };
 
@@ -360,7 +371,8 @@ struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 	if (!t.bad && (!s->name || !s->role_count))
 		t.bad = "name";
 	if (t.bad) {
-		err_set(err, ERR_CORRUPT, "a stored spec makes no sense at \"%s\"", t.bad);
+		err_set(err, ERR_CORRUPT, "a stored spec makes no sense at \"%s\"",
+			t.bad);
 		return NULL;
 	}
 	return TAKE(s);

@@ -38,7 +38,8 @@ static void load(const char *path, struct buf *out)
 
 static void run_variants(struct buf *b)
 {
-	static const char odd[] = { 0, '"', '{', ']', ':', '\n', '-', '9', '&', '*', '\\', (char)0x80, (char)0xff };
+	static const char odd[] = { 0,   '"', '{', ']',  ':',        '\n',      '-',
+				    '9', '&', '*', '\\', (char)0x80, (char)0xff };
 	size_t step = b->len / VARIANTS_MAX + 1;
 
 	for (size_t i = 0; i < b->len; i += step)

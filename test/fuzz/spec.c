@@ -11,10 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-#define LAW(cond)                                                                                  \
-	do {                                                                                       \
-		if (!(cond))                                                                       \
-			abort();                                                                   \
+#define LAW(cond)                                                                        \
+	do {                                                                             \
+		if (!(cond))                                                             \
+			abort();                                                         \
 	} while (0)
 
 static void same(const struct buf *a, const struct buf *b)
@@ -83,7 +83,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	s = dialect_find(DIALECT_NATIVE, NULL)->read(text, size, &p);
 	LAW(!s == (p.count > 0));
 	for (size_t i = 0; i < p.count; i++)
-		LAW(p.items[i].field && p.items[i].text && p.items[i].text[0] && p.items[i].line >= 0);
+		LAW(p.items[i].field && p.items[i].text && p.items[i].text[0] &&
+		    p.items[i].line >= 0);
 	if (s)
 		round_trip_spec(s);
 	return 0;

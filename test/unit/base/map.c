@@ -42,7 +42,8 @@ static void *model_del(int key)
 	for (size_t i = 0; i < model_count; i++) {
 		if (model[i].key == key) {
 			void *old = model[i].value;
-			memmove(&model[i], &model[i + 1], (--model_count - i) * sizeof model[0]);
+			memmove(&model[i], &model[i + 1],
+				(--model_count - i) * sizeof model[0]);
 			return old;
 		}
 	}
@@ -73,15 +74,20 @@ static void against_the_model(int by_name)
 		void *value = &values[x >> 32 & 511];
 		snprintf(name, sizeof name, "k%d", key);
 		if (what == 0)
-			bad += (by_name ? map_gets(m, name) : map_get(m, key - 9)) != model_get(key);
+			bad += (by_name ? map_gets(m, name) : map_get(m, key - 9)) !=
+			       model_get(key);
 		else if (what == 1)
-			bad += (by_name ? map_dels(m, name) : map_del(m, key - 9)) != model_del(key);
+			bad += (by_name ? map_dels(m, name) : map_del(m, key - 9)) !=
+			       model_del(key);
 		else
-			bad += (by_name ? map_puts(m, name, value) : map_put(m, key - 9, value)) != model_put(key, value);
+			bad += (by_name ? map_puts(m, name, value)
+					: map_put(m, key - 9, value)) !=
+			       model_put(key, value);
 		if (i % 50 == 0)
 			bad += !same_order(m);
 	}
-	IS_INT(bad, 0, "60,000 random steps by %s: as the model", by_name ? "name" : "number");
+	IS_INT(bad, 0, "60,000 random steps by %s: as the model",
+	       by_name ? "name" : "number");
 	map_destroy(m);
 }
 

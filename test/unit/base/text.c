@@ -19,13 +19,17 @@ static void errors(void)
 	struct err e = { 0 };
 	char wide[3000];
 
-	OK(err_set(&e, ERR_INVALID, "a %d", 5) == -1 && e.code == ERR_INVALID, "setting gives -1");
-	OK(err_wrap(&e, "in %s", "b") == -1 && strcmp(e.text, "in b: a 5") == 0 && e.code == ERR_INVALID,
+	OK(err_set(&e, ERR_INVALID, "a %d", 5) == -1 && e.code == ERR_INVALID,
+	   "setting gives -1");
+	OK(err_wrap(&e, "in %s", "b") == -1 && strcmp(e.text, "in b: a 5") == 0 &&
+		   e.code == ERR_INVALID,
 	   "wrapping puts words in front and keeps the class");
 	errno = ENOENT;
-	OK(err_sys(&e, "open x") == -1 && e.code == ERR_NOT_FOUND && strcmp(e.text, "open x: No such file or directory") == 0,
+	OK(err_sys(&e, "open x") == -1 && e.code == ERR_NOT_FOUND &&
+		   strcmp(e.text, "open x: No such file or directory") == 0,
 	   "the system's words come last");
-	OK(err_set(NULL, ERR_IO, "x") == -1 && err_wrap(NULL, "x") == -1 && err_sys(NULL, "x") == -1,
+	OK(err_set(NULL, ERR_IO, "x") == -1 && err_wrap(NULL, "x") == -1 &&
+		   err_sys(NULL, "x") == -1,
 	   "who does not care passes NULL");
 	memset(wide, 'w', sizeof wide - 1);
 	wide[sizeof wide - 1] = 0;
@@ -46,7 +50,8 @@ static void buffers(void)
 	buf_drop(&b, 5);
 	for (int i = 0; i < 1000; i++)
 		buf_printf(&b, "%d,", i);
-	OK(b.len == 3890 && b.data[b.len] == 0 && strstr(b.data, ",999,"), "it grows and stays terminated");
+	OK(b.len == 3890 && b.data[b.len] == 0 && strstr(b.data, ",999,"),
+	   "it grows and stays terminated");
 	buf_drop(&b, 3886);
 	IS(buf_str(&b), "999,", "dropping forgets the front");
 	buf_add(&b, "a\0b", 3);
@@ -62,15 +67,25 @@ static void numbers(void)
 {
 	int64_t v = 7;
 
-	OK(str_to_i64("-9223372036854775808", INT64_MIN, INT64_MAX, &v) == 0 && v == INT64_MIN, "the smallest");
-	OK(str_to_i64("9223372036854775807", INT64_MIN, INT64_MAX, &v) == 0 && v == INT64_MAX, "the greatest");
-	OK(str_to_i64("9223372036854775808", INT64_MIN, INT64_MAX, &v) < 0, "one more is refused");
-	OK(str_to_i64("-9223372036854775809", INT64_MIN, INT64_MAX, &v) < 0, "one less too");
+	OK(str_to_i64("-9223372036854775808", INT64_MIN, INT64_MAX, &v) == 0 &&
+		   v == INT64_MIN,
+	   "the smallest");
+	OK(str_to_i64("9223372036854775807", INT64_MIN, INT64_MAX, &v) == 0 &&
+		   v == INT64_MAX,
+	   "the greatest");
+	OK(str_to_i64("9223372036854775808", INT64_MIN, INT64_MAX, &v) < 0,
+	   "one more is refused");
+	OK(str_to_i64("-9223372036854775809", INT64_MIN, INT64_MAX, &v) < 0,
+	   "one less too");
 	v = 7;
-	static const char *const bad[] = { "", "-", "+1", " 1", "1 ", "0x1", "1e3", "--1" };
+	static const char *const bad[] = {
+		"", "-", "+1", " 1", "1 ", "0x1", "1e3", "--1"
+	};
 	for (size_t i = 0; i < COUNT_OF(bad); i++)
-		OK(str_to_i64(bad[i], INT64_MIN, INT64_MAX, &v) < 0 && v == 7, "\"%s\" is not a number", bad[i]);
-	OK(str_to_i64("5", 6, 9, &v) < 0 && str_to_i64("9", 6, 9, &v) == 0, "bounds are inclusive");
+		OK(str_to_i64(bad[i], INT64_MIN, INT64_MAX, &v) < 0 && v == 7,
+		   "\"%s\" is not a number", bad[i]);
+	OK(str_to_i64("5", 6, 9, &v) < 0 && str_to_i64("9", 6, 9, &v) == 0,
+	   "bounds are inclusive");
 	OK(str_leading_i64("12]", &v) == 2 && v == 12 && str_leading_i64("x", &v) == 0 &&
 		   str_leading_i64("99999999999999999999", &v) == 0,
 	   "a leading number");
@@ -78,7 +93,8 @@ static void numbers(void)
 
 static void guesses(void)
 {
-	static const char *const list[] = { "command", "count", "completion", "time-limit" };
+	static const char *const list[] = { "command", "count", "completion",
+					    "time-limit" };
 
 	IS(str_guess("comand", list, 4), "command", "a letter left out");
 	IS(str_guess("cuont", list, 4), "count", "two letters swapped");
@@ -96,11 +112,14 @@ static void utf8(void)
 		if (p >= 0xd800 && p <= 0xdfff)
 			continue;
 		size_t n = utf8_write(p, out);
-		bad += utf8_sequence(out, n) != n || (n > 1 && utf8_sequence(out, n - 1) != 0);
+		bad += utf8_sequence(out, n) != n ||
+		       (n > 1 && utf8_sequence(out, n - 1) != 0);
 	}
 	IS_INT(bad, 0, "every code point is written as one well-formed sequence");
-	OK(!utf8_sequence("\xed\xa0\x80", 3) && !utf8_sequence("\xc0\x80", 2) && !utf8_sequence("\xf4\x90\x80\x80", 4) &&
-		   !utf8_sequence("\xe0\x9f\xbf", 3) && !utf8_sequence("\xf0\x8f\xbf\xbf", 4) && !utf8_sequence("\x80", 1) &&
+	OK(!utf8_sequence("\xed\xa0\x80", 3) && !utf8_sequence("\xc0\x80", 2) &&
+		   !utf8_sequence("\xf4\x90\x80\x80", 4) &&
+		   !utf8_sequence("\xe0\x9f\xbf", 3) &&
+		   !utf8_sequence("\xf0\x8f\xbf\xbf", 4) && !utf8_sequence("\x80", 1) &&
 		   !utf8_sequence("\xf5\x80\x80\x80", 4),
 	   "surrogates, overlong forms, strays and what lies beyond are not");
 }
@@ -155,7 +174,8 @@ static void json_any_bytes(void)
 
 static void write_docs(void)
 {
-	static const char text[] = "{\"a\":[1,{\"b\":null,\"c\":\"x\\u0000y\"},[],true],\"d\":-1.5e3}";
+	static const char text[] =
+		"{\"a\":[1,{\"b\":null,\"c\":\"x\\u0000y\"},[],true],\"d\":-1.5e3}";
 	AUTO_DOC struct doc *d = doc_parse_json(text, strlen(text), NULL);
 	AUTO_BUF struct buf b = { 0 };
 	struct json j;
@@ -165,7 +185,8 @@ static void write_docs(void)
 	IS(buf_str(&b), text, "a tree is written as it was read");
 	IS_INT(doc_depth(doc_root(d)), 3, "and knows how deep it is");
 	IS_INT(doc_depth(doc_get(doc_root(d), "d")), 0, "a scalar has no depth");
-	OK(doc_i64(doc_root(d), "d", 9) == 9 && doc_i64(doc_root(d), "zz", 8) == 8 && doc_bool(doc_root(d), "a", true),
+	OK(doc_i64(doc_root(d), "d", 9) == 9 && doc_i64(doc_root(d), "zz", 8) == 8 &&
+		   doc_bool(doc_root(d), "a", true),
 	   "what is not there or of another kind gives the fallback");
 	IS(doc_str(doc_root(d), "d", "f"), "f", "also for texts");
 }
@@ -176,12 +197,16 @@ static void frames(void)
 	uint8_t bytes[LOGFRAME_BYTES];
 
 	logframe_write(&f, bytes);
-	OK(logframe_read(bytes, &back) == 0 && back.stream == LOG_STDERR && back.len == 70000 && back.time_us == -5,
+	OK(logframe_read(bytes, &back) == 0 && back.stream == LOG_STDERR &&
+		   back.len == 70000 && back.time_us == -5,
 	   "a frame is read as it was written");
-	OK(memcmp(bytes, "\xa7\x02\0\0\x70\x11\x01\0\xfb\xff\xff\xff\xff\xff\xff\xff", 16) == 0, "in this order of bytes");
+	OK(memcmp(bytes, "\xa7\x02\0\0\x70\x11\x01\0\xfb\xff\xff\xff\xff\xff\xff\xff",
+		  16) == 0,
+	   "in this order of bytes");
 	for (int i = 0; i < 4; i++) {
 		bytes[i] ^= 0x10;
-		OK(logframe_read(bytes, &back) < 0, "a frame with a wrong byte %d is none", i);
+		OK(logframe_read(bytes, &back) < 0,
+		   "a frame with a wrong byte %d is none", i);
 		bytes[i] ^= 0x10;
 	}
 	f.len = LOGFRAME_DATA_MAX + 1;

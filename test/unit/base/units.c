@@ -87,7 +87,8 @@ static void showing(void)
 	IS(units_show_bytes(536870912, s), "512 MiB", "whole sizes have no point");
 	IS(units_show_bytes(1610612736, s), "1.5 GiB", "others have one digit");
 	IS(units_show_bytes(1023, s), "1023 B", "just below the next unit");
-	IS(units_show_bytes((1 << 20) - 1, s), "1023 KiB", "rounding down never shows 1024");
+	IS(units_show_bytes((1 << 20) - 1, s), "1023 KiB",
+	   "rounding down never shows 1024");
 	IS(units_show_bytes(INT64_MAX, s), "7.9 EiB", "the greatest number");
 	IS(units_show_bytes(INT64_MIN, s), "-8 EiB", "the smallest number");
 	IS(units_show_cpu(500, s), "0.5", "half a core");
@@ -106,9 +107,12 @@ static void showing(void)
 	IS(units_show_age(3600000, s), "60m", "age in minutes");
 	IS(units_show_age(-5, s), "0s", "the future is now");
 	IS(units_show_time(0, s), "1970-01-01T00:00:00.000Z", "the epoch");
-	IS(units_show_time(951782400042, s), "2000-02-29T00:00:00.042Z", "a leap day of a leap century");
-	IS(units_show_time(4107542399999, s), "2100-02-28T23:59:59.999Z", "a century without one");
-	IS(units_show_time(4107542400000, s), "2100-03-01T00:00:00.000Z", "the day after it");
+	IS(units_show_time(951782400042, s), "2000-02-29T00:00:00.042Z",
+	   "a leap day of a leap century");
+	IS(units_show_time(4107542399999, s), "2100-02-28T23:59:59.999Z",
+	   "a century without one");
+	IS(units_show_time(4107542400000, s), "2100-03-01T00:00:00.000Z",
+	   "the day after it");
 	IS(units_show_time(-1, s), "1969-12-31T23:59:59.999Z", "before the epoch");
 }
 

@@ -26,7 +26,8 @@ static int load(const char *path, struct buf *out)
 	return 0;
 }
 
-static int save(const char *path, const char *text, const char *begin, const char *end, const char *fields)
+static int save(const char *path, const char *text, const char *begin, const char *end,
+		const char *fields)
 {
 	FILE *f = fopen(path, "w");
 
@@ -49,11 +50,16 @@ static void schema(void)
 	if (!OK(d, "the schema is JSON %s", err.text))
 		return;
 	const struct doc_node *top = doc_get(doc_root(d), "properties");
-	const struct doc_node *role = doc_get(doc_get(doc_get(doc_root(d), "$defs"), "role"), "properties");
-	OK(top && top->count == 23, "23 fields at the top: the job's, and those of a role");
+	const struct doc_node *role =
+		doc_get(doc_get(doc_get(doc_root(d), "$defs"), "role"), "properties");
+	OK(top && top->count == 23,
+	   "23 fields at the top: the job's, and those of a role");
 	OK(role && role->count == 8, "8 fields of a role");
-	OK(doc_get(top, "command") && doc_get(top, "after-ok") && doc_get(role, "resources"), "by their names");
-	IS(doc_str(doc_root(d), "$schema", ""), "https://json-schema.org/draft/2020-12/schema", "draft 2020-12");
+	OK(doc_get(top, "command") && doc_get(top, "after-ok") &&
+		   doc_get(role, "resources"),
+	   "by their names");
+	IS(doc_str(doc_root(d), "$schema", ""),
+	   "https://json-schema.org/draft/2020-12/schema", "draft 2020-12");
 }
 
 /* Every example of the file is a job file without problems. */
@@ -69,10 +75,12 @@ static void examples(const char *text)
 		if (!OK(stop, "example %d has an end", ++count))
 			return;
 		AUTO_SPEC struct spec *s =
-			dialect_find(DIALECT_NATIVE, NULL)->read(p, (size_t)(stop - p), &problems);
+			dialect_find(DIALECT_NATIVE, NULL)
+				->read(p, (size_t)(stop - p), &problems);
 		OK(s, "example %d is right", count);
 		for (size_t i = 0; i < problems.count; i++)
-			printf("# %d: %s: %s\n", problems.items[i].line, problems.items[i].field, problems.items[i].text);
+			printf("# %d: %s: %s\n", problems.items[i].line,
+			       problems.items[i].field, problems.items[i].text);
 	}
 	OK(count >= 3, "there are examples");
 }
@@ -97,7 +105,8 @@ int main(int argc, char **argv)
 	end = begin ? strstr(begin, END_MARK) : NULL;
 	if (end && argc > 2 && strcmp(argv[2], "--write") == 0)
 		return save(argv[1], buf_str(&file), begin, end, buf_str(&fields));
-	OK(end && (size_t)(end - begin) == fields.len && memcmp(begin, fields.data, fields.len) == 0,
+	OK(end && (size_t)(end - begin) == fields.len &&
+		   memcmp(begin, fields.data, fields.len) == 0,
 	   "docs/job-file.md is up to date (else run this with the file and --write)");
 	schema();
 	examples(buf_str(&file));

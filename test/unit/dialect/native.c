@@ -27,14 +27,14 @@ static const char *json_of(const char *text)
 
 	buf_fini(&out);
 	for (size_t i = 0; i < p.count; i++)
-		buf_printf(&out, "%d:%d %s: %s\n", p.items[i].line, p.items[i].column, p.items[i].field,
-			   p.items[i].text);
+		buf_printf(&out, "%d:%d %s: %s\n", p.items[i].line, p.items[i].column,
+			   p.items[i].field, p.items[i].text);
 	if (s)
 		spec_to_json(s, &out);
 	return buf_str(&out);
 }
 
-#define REST                                                                                       \
+#define REST                                                                             \
 	"\"retry\":{\"max\":0,\"backoff\":\"10s\",\"backoff-max\":\"10m\"},\"grace\":\"30s\"}"
 #define DONE "\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}}],"
 
@@ -54,32 +54,33 @@ static void short_form(void)
 	   "the short form takes every field of a role");
 }
 
-static const char whole[] = "name: train\n"
-			    "group: vision\n"
-			    "priority: -5\n"
-			    "preemptible: true\n"
-			    "labels: {team: a/b, run: 7}\n"
-			    "roles:\n"
-			    "  server:\n"
-			    "    command: ./ps\n"
-			    "    ports: {rpc: any, http: 8080, data: {count: 3}}\n"
-			    "  worker:\n"
-			    "    count: 4\n"
-			    "    command: [./w, --x]\n"
-			    "    image: host\n"
-			    "    resources: {cpu: 2, memory: 2G, shm: 1M, devices: {gpu: 1, 'npu:910': 2}}\n"
-			    "    env: {K: v}\n"
-			    "    completion: {fail-after: 2, succeed-after: 3}\n"
-			    "retry: {max: forever, backoff: 1s, backoff-max: 1h30m}\n"
-			    "time-limit: 1.5h\n"
-			    "grace: 0\n"
-			    "inputs: {data: /data/set, more: file:///x}\n"
-			    "outputs: [model]\n"
-			    "hyperparameters: {lr: 1e-4, opt: adam, layers: [1, 2], deep: {a: null, b: false}}\n"
-			    "services: {ps: {role: server, port: rpc}}\n"
-			    "after: 12\n"
-			    "after-ok: [13, 14]\n"
-			    "code: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n";
+static const char whole[] =
+	"name: train\n"
+	"group: vision\n"
+	"priority: -5\n"
+	"preemptible: true\n"
+	"labels: {team: a/b, run: 7}\n"
+	"roles:\n"
+	"  server:\n"
+	"    command: ./ps\n"
+	"    ports: {rpc: any, http: 8080, data: {count: 3}}\n"
+	"  worker:\n"
+	"    count: 4\n"
+	"    command: [./w, --x]\n"
+	"    image: host\n"
+	"    resources: {cpu: 2, memory: 2G, shm: 1M, devices: {gpu: 1, 'npu:910': 2}}\n"
+	"    env: {K: v}\n"
+	"    completion: {fail-after: 2, succeed-after: 3}\n"
+	"retry: {max: forever, backoff: 1s, backoff-max: 1h30m}\n"
+	"time-limit: 1.5h\n"
+	"grace: 0\n"
+	"inputs: {data: /data/set, more: file:///x}\n"
+	"outputs: [model]\n"
+	"hyperparameters: {lr: 1e-4, opt: adam, layers: [1, 2], deep: {a: null, b: false}}\n"
+	"services: {ps: {role: server, port: rpc}}\n"
+	"after: 12\n"
+	"after-ok: [13, 14]\n"
+	"code: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n";
 
 static const char whole_json[] =
 	"{\"name\":\"train\",\"group\":\"vision\",\"priority\":-5,\"preemptible\":true,\"labels\":{\"team\":\"a/b\","
@@ -102,7 +103,8 @@ static void whole_form(void)
 	AUTO_SPEC struct spec *s = doc ? spec_from_json(doc_root(doc), NULL) : NULL;
 
 	IS(json_of(whole), whole_json, "every field is read, ports of any number first");
-	IS(json_of(whole_json), whole_json, "the canonical JSON is a job file that means the same");
+	IS(json_of(whole_json), whole_json,
+	   "the canonical JSON is a job file that means the same");
 	if (s)
 		spec_to_json(s, &again);
 	IS(buf_str(&again), whole_json, "and spec_from_json reads it without loss");
@@ -117,8 +119,8 @@ static void wrong(const char *text, const char *want, const char *words)
 	bool said = false;
 
 	for (size_t i = 0; i < p.count; i++) {
-		buf_printf(&got, "%s%d:%d %s", i ? ", " : "", p.items[i].line, p.items[i].column,
-			   p.items[i].field);
+		buf_printf(&got, "%s%d:%d %s", i ? ", " : "", p.items[i].line,
+			   p.items[i].column, p.items[i].field);
 		said = said || strstr(p.items[i].text, words);
 	}
 	IS(s ? "(no problem)" : buf_str(&got), want, "place of: %s", words);
@@ -129,75 +131,106 @@ static void wrong(const char *text, const char *want, const char *words)
 
 static void unknown_fields(void)
 {
-	wrong("comand: x\ncommand: y\n", "1:1 comand", "there is no such field; did you mean \"command\"?");
+	wrong("comand: x\ncommand: y\n", "1:1 comand",
+	      "there is no such field; did you mean \"command\"?");
 	wrong("command: x\nresources: {gpu: 1}\n", "2:13 resources.gpu",
 	      "did you mean \"resources: {devices: {gpu: N}}\"?");
-	wrong("command: x\nmemory: 1Gi\n", "2:1 memory", "did you mean \"resources: {memory: SIZE}\"?");
+	wrong("command: x\nmemory: 1Gi\n", "2:1 memory",
+	      "did you mean \"resources: {memory: SIZE}\"?");
 	wrong("command: x\ntimeout: 5\n", "2:1 timeout", "did you mean \"time-limit\"?");
-	wrong("command: x\nqqqqqqqq: 5\n", "2:1 qqqqqqqq", "allowed are name, group, priority");
-	wrong("roles:\n- {name: a, command: x, replicas: 2}\n", "2:25 roles[0].replicas", "did you mean \"count\"?");
-	wrong("command: x\nretry: {maximum: 3}\n", "2:9 retry.maximum", "allowed are max, backoff, backoff-max");
+	wrong("command: x\nqqqqqqqq: 5\n", "2:1 qqqqqqqq",
+	      "allowed are name, group, priority");
+	wrong("roles:\n- {name: a, command: x, replicas: 2}\n", "2:25 roles[0].replicas",
+	      "did you mean \"count\"?");
+	wrong("command: x\nretry: {maximum: 3}\n", "2:9 retry.maximum",
+	      "allowed are max, backoff, backoff-max");
 }
 
 static void wrong_values(void)
 {
 	wrong("command: x\npriority: high\n", "2:11 priority",
 	      "\"high\" is not allowed; allowed is a whole number from -1000 to 1000");
-	wrong("command: x\npriority: 1001\n", "2:11 priority", "allowed is a whole number from -1000 to 1000");
-	wrong("command: x\npreemptible: yes\n", "2:14 preemptible", "allowed is true or false");
+	wrong("command: x\npriority: 1001\n", "2:11 priority",
+	      "allowed is a whole number from -1000 to 1000");
+	wrong("command: x\npreemptible: yes\n", "2:14 preemptible",
+	      "allowed is true or false");
 	wrong("command: x\nresources: {memory: lots}\n", "2:21 resources.memory",
 	      "allowed is a size such as 512Mi or 1.5G");
-	wrong("command: x\nresources: {cpu: 0}\n", "2:18 resources.cpu", "must be more than 0");
-	wrong("command: x\nresources: {memory: 1Ki}\n", "2:21 resources.memory", "allowed is 1Mi to 1Pi");
+	wrong("command: x\nresources: {cpu: 0}\n", "2:18 resources.cpu",
+	      "must be more than 0");
+	wrong("command: x\nresources: {memory: 1Ki}\n", "2:21 resources.memory",
+	      "allowed is 1Mi to 1Pi");
 	wrong("command: x\nresources: {memory: 1Mi, shm: 2Mi}\n", "2:31 resources.shm",
 	      "at most resources.memory (1Mi) is allowed");
-	wrong("command: x\nresources: {devices: {gpu: 65}}\n", "2:28 resources.devices.gpu", "from 0 to 64");
-	wrong("command: x\ntime-limit: 30m1h\n", "2:13 time-limit", "allowed is a time such as 90s, 1.5h or 1h30m");
-	wrong("command: {a: b}\n", "1:10 command", "is a map; allowed is a shell line, or a list");
-	wrong("command: []\n", "1:10 command", "is a list; allowed is a shell line, or a list");
+	wrong("command: x\nresources: {devices: {gpu: 65}}\n",
+	      "2:28 resources.devices.gpu", "from 0 to 64");
+	wrong("command: x\ntime-limit: 30m1h\n", "2:13 time-limit",
+	      "allowed is a time such as 90s, 1.5h or 1h30m");
+	wrong("command: {a: b}\n", "1:10 command",
+	      "is a map; allowed is a shell line, or a list");
+	wrong("command: []\n", "1:10 command",
+	      "is a list; allowed is a shell line, or a list");
 	wrong("command: [a, [b]]\n", "1:14 command[1]", "is a list; allowed is a text");
 	wrong("command: \"a\\0b\"\n", "1:10 command", "NUL");
 	wrong("command: '  '\n", "1:10 command", "a command is missing");
-	wrong("command: x\nenv: [A=b]\n", "2:6 env", "is a list; allowed is a map of names to texts");
-	wrong("command: x\nenv: {YARD_RANK: 1}\n", "2:18 env.YARD_RANK", "set by the yard itself");
+	wrong("command: x\nenv: [A=b]\n", "2:6 env",
+	      "is a list; allowed is a map of names to texts");
+	wrong("command: x\nenv: {YARD_RANK: 1}\n", "2:18 env.YARD_RANK",
+	      "set by the yard itself");
 	wrong("command: x\nenv: {'A=B': 1}\n", "2:14 env.A=B", "without '='");
 	wrong("command: x\nimage: ubuntu\n", "2:8 image",
 	      "images come with the container engines in a later version; leave image out or write image: host");
-	wrong("command: x\nports: {a: 80}\n", "2:12 ports.a", "a port number from 1024 to 65535");
-	wrong("command: x\nports: {a: {count: 33}}\n", "2:20 ports.a.count", "from 1 to 32");
-	wrong("command: x\nports: {a: {count: 20}, b: {count: 20}}\n", "2:8 ports", "40 ports together; at most 32");
+	wrong("command: x\nports: {a: 80}\n", "2:12 ports.a",
+	      "a port number from 1024 to 65535");
+	wrong("command: x\nports: {a: {count: 33}}\n", "2:20 ports.a.count",
+	      "from 1 to 32");
+	wrong("command: x\nports: {a: {count: 20}, b: {count: 20}}\n", "2:8 ports",
+	      "40 ports together; at most 32");
 	wrong("command: x\nports: [a-b, a_b]\n", "2:14 ports.a_b", "too much alike");
-	wrong("command: x\ninputs: {d: data}\n", "2:13 inputs.d", "allowed is an absolute path");
+	wrong("command: x\ninputs: {d: data}\n", "2:13 inputs.d",
+	      "allowed is an absolute path");
 	wrong("command: x\ninputs: {d: /a/../b}\n", "2:13 inputs.d", "without \"..\"");
-	wrong("command: x\ninputs: {d: s3://b/k}\n", "2:13 inputs.d", "only folders and files of this machine for now");
+	wrong("command: x\ninputs: {d: s3://b/k}\n", "2:13 inputs.d",
+	      "only folders and files of this machine for now");
 	wrong("command: x\noutputs: {../d: /x}\n", "2:17 outputs.../d", "is not a name");
-	wrong("command: x\nafter: train\n", "2:8 after", "allowed is the number of a job, or a list of them");
-	wrong("command: x\nafter: [3]\nafter-ok: [3]\n", "3:11 after-ok", "job 3 is named twice");
+	wrong("command: x\nafter: train\n", "2:8 after",
+	      "allowed is the number of a job, or a list of them");
+	wrong("command: x\nafter: [3]\nafter-ok: [3]\n", "3:11 after-ok",
+	      "job 3 is named twice");
 	wrong("command: x\nname: 12\n", "2:7 name", "looks like the number of a job");
 	wrong("command: x\nname: a b\n", "2:7 name", "\"a b\" is not a name");
 	wrong("command: x\ncode: abc\n", "2:7 code", "64 digits");
 	wrong("command: x\nretry: -1\n", "2:8 retry", "from 0 to 1000, or forever");
-	wrong("command: x\nretry: {backoff: 1h, backoff-max: 1m}\n", "2:35 retry.backoff-max", "smaller than backoff");
+	wrong("command: x\nretry: {backoff: 1h, backoff-max: 1m}\n",
+	      "2:35 retry.backoff-max", "smaller than backoff");
 	wrong("command: x\ngrace: 2d\n", "2:8 grace", "at most 1d is allowed");
 }
 
 static void wrong_roles(void)
 {
 	wrong("name: x\n", "1:1 command", "a command is missing");
-	wrong("roles: []\n", "1:8 roles", "is empty; allowed is a list of roles, or a map of names to roles");
+	wrong("roles: []\n", "1:8 roles",
+	      "is empty; allowed is a list of roles, or a map of names to roles");
 	wrong("roles: 5\n", "1:8 roles", "is a number; allowed is a list of roles");
 	wrong("roles: {a: 5}\n", "1:12 roles.a", "allowed is a map of a role's fields");
-	wrong("command: x\nroles: {a: {command: y}}\n", "1:1 command", "belongs into a role");
-	wrong("roles:\n- {name: a, command: x}\n- {name: a, command: y}\n", "3:10 roles[1].name", "there already");
-	wrong("roles:\n  a: {name: b, command: x}\n", "2:6 roles.a", "is named \"a\" and \"b\"; leave one out");
-	wrong("roles:\n  a: {command: x, count: 4096}\n  b: {command: x}\n", "2:3 roles", "4097 tasks together");
-	wrong("roles:\n  a: {command: x}\n  b: {resources: {cpu: x}}\n", "3:24 roles.b.resources.cpu, 3:6 roles.b.command",
-	      "a command is missing");
-	wrong("command: x\ncount: 2\ncompletion: {fail-after: 3}\n", "3:26 completion.fail-after",
-	      "1 to the role's count, or all");
-	wrong("command: x\nservices: {s: {port: p}}\n", "2:15 services.s", "the role \"main\" has no port \"p\"");
-	wrong("command: x\nservices: {s: {role: q, port: p}}\n", "2:15 services.s", "there is no role \"q\"");
-	wrong("command: x\nservices: {s: {}}\n", "2:15 services.s", "\"port\" is missing");
+	wrong("command: x\nroles: {a: {command: y}}\n", "1:1 command",
+	      "belongs into a role");
+	wrong("roles:\n- {name: a, command: x}\n- {name: a, command: y}\n",
+	      "3:10 roles[1].name", "there already");
+	wrong("roles:\n  a: {name: b, command: x}\n", "2:6 roles.a",
+	      "is named \"a\" and \"b\"; leave one out");
+	wrong("roles:\n  a: {command: x, count: 4096}\n  b: {command: x}\n", "2:3 roles",
+	      "4097 tasks together");
+	wrong("roles:\n  a: {command: x}\n  b: {resources: {cpu: x}}\n",
+	      "3:24 roles.b.resources.cpu, 3:6 roles.b.command", "a command is missing");
+	wrong("command: x\ncount: 2\ncompletion: {fail-after: 3}\n",
+	      "3:26 completion.fail-after", "1 to the role's count, or all");
+	wrong("command: x\nservices: {s: {port: p}}\n", "2:15 services.s",
+	      "the role \"main\" has no port \"p\"");
+	wrong("command: x\nservices: {s: {role: q, port: p}}\n", "2:15 services.s",
+	      "there is no role \"q\"");
+	wrong("command: x\nservices: {s: {}}\n", "2:15 services.s",
+	      "\"port\" is missing");
 }
 
 static void all_at_once(void)
@@ -206,7 +239,8 @@ static void all_at_once(void)
 	      "2:11 priority, 3:1 comand, 5:8 resources.cpu, 1:1 command, 6:11 resources.memory, 8:11 env.YARD_X, 1:7 "
 	      "name",
 	      "did you mean \"command\"?");
-	wrong("{\n  \"command\": \"x\",\n  \"priority\" 1\n}", "3:14 ", "'1' where ':' should be");
+	wrong("{\n  \"command\": \"x\",\n  \"priority\" 1\n}", "3:14 ",
+	      "'1' where ':' should be");
 	wrong("a: [1\n", "2:1 ", "did not find");
 	wrong("- a\n", "1:1 ", "a job file is a map of fields, this is a list");
 	wrong("", "1:1 ", "a job file is a map of fields, this is nothing");
@@ -226,29 +260,42 @@ static void large(void)
 		buf_printf(&b, "  K%d: %010000d\n", i, i);
 	wrong(buf_str(&b), "1:1 ", "at most 262144 are allowed");
 	buf_clear(&b);
+	buf_reserve(&b, 600 << 10);
+	for (int i = 0; i < 600 << 10; i++)
+		buf_addc(&b, ' ');
+	wrong(buf_str(&b), "0:0 ", "a job file of 614400 bytes; at most 524288 are read");
+	buf_clear(&b);
 	for (int i = 0; i < 500; i++)
 		buf_printf(&b, "x%d: 1\n", i);
 	AUTO_PROBLEMS struct problems p = { 0 };
 	struct err err;
 	OK(!read_text(buf_str(&b), &p) && p.count == PROBLEMS_MAX && p.dropped >= 400,
 	   "problems beyond the bound are counted only");
-	OK(problems_err(&p, &err) < 0 && strstr(err.text, "(and 50") && strstr(err.text, "line 1, column 1: x0: "),
+	OK(problems_err(&p, &err) < 0 && strstr(err.text, "(and 50") &&
+		   strstr(err.text, "line 1, column 1: x0: "),
 	   "one sentence tells the first and how many more: %s", err.text);
 }
 
 static void forms(void)
 {
-	OK(strstr(json_of("command: x\nretry: 3\n"), "\"retry\":{\"max\":3,"), "retry may be just a number");
-	OK(strstr(json_of("command: x\nretry: forever\n"), "\"max\":\"forever\""), "or forever");
-	OK(strstr(json_of("command: x\nports: [a, b]\n"), "\"ports\":{\"a\":{\"count\":1},\"b\":{\"count\":1}}"),
+	OK(strstr(json_of("command: x\nretry: 3\n"), "\"retry\":{\"max\":3,"),
+	   "retry may be just a number");
+	OK(strstr(json_of("command: x\nretry: forever\n"), "\"max\":\"forever\""),
+	   "or forever");
+	OK(strstr(json_of("command: x\nports: [a, b]\n"),
+		  "\"ports\":{\"a\":{\"count\":1},\"b\":{\"count\":1}}"),
 	   "ports may be just names");
-	OK(strstr(json_of("command: x\nports: [p]\nservices: {s: {port: p}}\n"), "{\"role\":\"main\",\"port\":\"p\"}"),
+	OK(strstr(json_of("command: x\nports: [p]\nservices: {s: {port: p}}\n"),
+		  "{\"role\":\"main\",\"port\":\"p\"}"),
 	   "a service of the only role need not name it");
-	OK(strstr(json_of("command: /usr/bin/env python3 x\n"), "{\"name\":\"env\","), "a name is taken from the command");
+	OK(strstr(json_of("command: /usr/bin/env python3 x\n"), "{\"name\":\"env\","),
+	   "a name is taken from the command");
 	OK(strstr(json_of("command: '(cd x; y)'\n"), "{\"name\":\"job\","), "or is job");
-	OK(strstr(json_of("command: x\nhyperparameters: {a: \"q\\\"\\n\"}\n"), "{\"a\":\"q\\\"\\n\"}"),
+	OK(strstr(json_of("command: x\nhyperparameters: {a: \"q\\\"\\n\"}\n"),
+		  "{\"a\":\"q\\\"\\n\"}"),
 	   "hyperparameters keep their kind and their bytes");
-	OK(strstr(json_of("command: x\ntime-limit: 90\n"), "\"time-limit\":\"90s\""), "a bare number is seconds");
+	OK(strstr(json_of("command: x\ntime-limit: 90\n"), "\"time-limit\":\"90s\""),
+	   "a bare number is seconds");
 }
 
 static void table(void)
@@ -256,7 +303,8 @@ static void table(void)
 	struct err err = { 0 };
 
 	OK(dialect_find("native", NULL) == dialects[0], "a dialect is found by name");
-	OK(!dialect_find("nativ", &err) && strstr(err.text, "did you mean \"native\"?"), "or guessed: %s", err.text);
+	OK(!dialect_find("nativ", &err) && strstr(err.text, "did you mean \"native\"?"),
+	   "or guessed: %s", err.text);
 }
 
 int main(void)

@@ -13,15 +13,21 @@
 
 static void resources(void)
 {
-	struct resources a = { .cpu_milli = 1000, .memory_bytes = 100 }, b = a, zero = { 0 };
+	struct resources a = { .cpu_milli = 1000, .memory_bytes = 100 }, b = a,
+			 zero = { 0 };
 
-	OK(resources_set_device(&a, "gpu", 2) && resources_set_device(&a, "npu", 1), "kinds are added");
-	OK(resources_device(&a, "gpu") == 2 && resources_device(&a, "tpu") == 0, "and counted");
-	OK(!resources_fit(&a, &b) && resources_fit(&b, &a) && resources_fit(&a, &a), "devices count for fitting");
+	OK(resources_set_device(&a, "gpu", 2) && resources_set_device(&a, "npu", 1),
+	   "kinds are added");
+	OK(resources_device(&a, "gpu") == 2 && resources_device(&a, "tpu") == 0,
+	   "and counted");
+	OK(!resources_fit(&a, &b) && resources_fit(&b, &a) && resources_fit(&a, &a),
+	   "devices count for fitting");
 	resources_add(&b, &a);
-	OK(b.cpu_milli == 2000 && resources_device(&b, "npu") == 1, "sums have every kind");
+	OK(b.cpu_milli == 2000 && resources_device(&b, "npu") == 1,
+	   "sums have every kind");
 	resources_sub(&b, &a);
-	OK(b.cpu_milli == 1000 && resources_device(&b, "npu") == 0 && !b.devices[0].type[0],
+	OK(b.cpu_milli == 1000 && resources_device(&b, "npu") == 0 &&
+		   !b.devices[0].type[0],
 	   "what was given back leaves no trace");
 	resources_sub(&a, &a);
 	OK(memcmp(&a, &zero, sizeof a) == 0, "a thing minus itself is nothing");
@@ -33,7 +39,8 @@ static void resources(void)
 	OK(strcmp(a.devices[0].type, "y") == 0, "kinds with a count stand first");
 	for (int i = 0; i < DEVICE_KINDS_MAX - 1; i++)
 		resources_set_device(&a, (const char *[]){ "p", "q", "r" }[i], 1);
-	OK(!resources_set_device(&a, "z", 1) && resources_device(&a, "r") == 1, "one kind too many is refused");
+	OK(!resources_set_device(&a, "z", 1) && resources_device(&a, "r") == 1,
+	   "one kind too many is refused");
 	OK(!resources_set_device(&zero, "", 1), "a kind has a name");
 	a.memory_bytes = INT64_MAX - 1;
 	b.memory_bytes = 100;
@@ -54,7 +61,8 @@ static void addresses(void)
 	IS(a, "127.1.1.1", "the next block");
 	for (int i = 0; i < 20000000; i += 997) {
 		placement_address(i, a);
-		odd += str_starts(a, "127.0.") || str_ends(a, ".0") || str_ends(a, ".255") || strlen(a) < 9;
+		odd += str_starts(a, "127.0.") || str_ends(a, ".0") ||
+		       str_ends(a, ".255") || strlen(a) < 9;
 	}
 	IS_INT(odd, 0, "never 127.0.x.x, never a network's or a broadcast's number");
 	odd = 0;
@@ -78,27 +86,36 @@ static const char *words(struct task_exit e)
 
 static void exits(void)
 {
-	struct task_exit lost = { .kind = EXIT_LOST, .text = "the machine was restarted" };
+	struct task_exit lost = { .kind = EXIT_LOST,
+				  .text = "the machine was restarted" };
 
-	IS(words((struct task_exit){ .kind = EXIT_CODE, .code = 7 }), "exit code 7", "a code");
+	IS(words((struct task_exit){ .kind = EXIT_CODE, .code = 7 }), "exit code 7",
+	   "a code");
 	IS(words((struct task_exit){ .kind = EXIT_CODE, .code = 127 }),
-	   "exit code 127 (probably: the command was not found)", "a code that shells give");
+	   "exit code 127 (probably: the command was not found)",
+	   "a code that shells give");
 	IS(words((struct task_exit){ .kind = EXIT_SIGNAL, .signal = 11 }),
 	   "ended by signal 11 (SIGSEGV: Segmentation fault)", "a signal");
-	IS(words((struct task_exit){ .kind = EXIT_SIGNAL, .signal = 200 }), "ended by signal 200", "no such signal");
-	IS(words((struct task_exit){ .kind = EXIT_OOM, .peak_bytes = 536870912, .limit_bytes = 536870912 }),
+	IS(words((struct task_exit){ .kind = EXIT_SIGNAL, .signal = 200 }),
+	   "ended by signal 200", "no such signal");
+	IS(words((struct task_exit){
+		   .kind = EXIT_OOM, .peak_bytes = 536870912, .limit_bytes = 536870912 }),
 	   "out of memory: it used 512 MiB at its peak; its limit is 512 MiB", "memory");
 	IS(words((struct task_exit){ .kind = EXIT_OOM, .limit_bytes = 1 << 20 }),
 	   "out of memory: its limit is 1 MiB", "memory without a peak");
-	IS(words((struct task_exit){ .kind = EXIT_OOM }), "out of memory", "memory, nothing known");
+	IS(words((struct task_exit){ .kind = EXIT_OOM }), "out of memory",
+	   "memory, nothing known");
 	IS(words(lost), "lost: the machine was restarted", "lost");
-	IS(words((struct task_exit){ .kind = EXIT_UNSTARTED }), "not started", "unstarted");
+	IS(words((struct task_exit){ .kind = EXIT_UNSTARTED }), "not started",
+	   "unstarted");
 	IS(words((struct task_exit){ .kind = EXIT_STOPPED }), "stopped", "stopped");
 	for (enum exit_kind k = 0; k < EXIT_KIND_COUNT; k++) {
 		enum exit_kind back = EXIT_KIND_COUNT;
 		struct task_exit e = { .kind = k, .code = 3, .signal = 9 };
-		OK(exit_kind_from_word(exit_kind_word(k), &back) == 0 && back == k, "%s is a word", exit_kind_word(k));
-		OK(exit_shell_code(&e) > 0 && exit_shell_code(&e) < 256 && !exit_ok(&e), "it has a code of its own");
+		OK(exit_kind_from_word(exit_kind_word(k), &back) == 0 && back == k,
+		   "%s is a word", exit_kind_word(k));
+		OK(exit_shell_code(&e) > 0 && exit_shell_code(&e) < 256 && !exit_ok(&e),
+		   "it has a code of its own");
 	}
 	OK(exit_ok(&(struct task_exit){ .kind = EXIT_CODE }), "only code 0 is a success");
 	OK(exit_kind_from_word("nonsense", &lost.kind) < 0, "other words are refused");
@@ -118,8 +135,8 @@ static const char *problem_of(struct spec *s)
 	AUTO_PROBLEMS struct problems p = { 0 };
 
 	spec_check(s, &p);
-	snprintf(line, sizeof line, "%s%s%s", p.count ? p.items[0].field : "", p.count ? ": " : "",
-		 p.count ? p.items[0].text : "fine");
+	snprintf(line, sizeof line, "%s%s%s", p.count ? p.items[0].field : "",
+		 p.count ? ": " : "", p.count ? p.items[0].text : "fine");
 	spec_destroy(s);
 	return line;
 }
@@ -132,7 +149,8 @@ static void checks(void)
 	IS(problem_of(s), "fine", "a command is a job");
 	s = minimal();
 	role_set_argv(&s->roles[0], bytes, 2);
-	IS(problem_of(s), "roles[0].command: not well-formed UTF-8", "arguments must be text");
+	IS(problem_of(s), "roles[0].command: not well-formed UTF-8",
+	   "arguments must be text");
 	s = minimal();
 	for (int i = 0; i < 5; i++) {
 		struct role *r = spec_add_role(s);
@@ -140,18 +158,23 @@ static void checks(void)
 		role_set_shell(r, "true");
 		resources_set_device(&r->each, r->name, 1);
 	}
-	OK(strstr(problem_of(s), "more than 4 kinds of devices in one job"), "kinds are counted over all roles");
+	OK(strstr(problem_of(s), "more than 4 kinds of devices in one job"),
+	   "kinds are counted over all roles");
 	s = minimal();
 	spec_add_role(s)->name = mem_strdup("MAIN");
 	role_set_shell(&s->roles[1], "true");
-	OK(strstr(problem_of(s), "too much alike"), "roles that would get the same host name");
-	IS(problem_of(spec_create()), "roles: there is neither a role nor a command", "nothing at all");
+	OK(strstr(problem_of(s), "too much alike"),
+	   "roles that would get the same host name");
+	IS(problem_of(spec_create()), "roles: there is neither a role nor a command",
+	   "nothing at all");
 	s = minimal();
 	pairs_set(&s->hyperparameters, "x", "{bad");
-	IS(problem_of(s), "hyperparameters.x: not a JSON value", "a hyperparameter is JSON");
+	IS(problem_of(s), "hyperparameters.x: not a JSON value",
+	   "a hyperparameter is JSON");
 	s = minimal();
 	spec_add_after(s, 0, true);
-	OK(strstr(problem_of(s), "after-ok: 0 is not the number of a job"), "dependencies have ids");
+	OK(strstr(problem_of(s), "after-ok: 0 is not the number of a job"),
+	   "dependencies have ids");
 }
 
 static void totals(void)
@@ -164,7 +187,8 @@ static void totals(void)
 	r->each.cpu_milli = 500;
 	resources_set_device(&r->each, "gpu", 2);
 	t = spec_total(s);
-	OK(t.cpu_milli == 2500 && t.memory_bytes == INT64_C(4) << 30 && resources_device(&t, "gpu") == 6,
+	OK(t.cpu_milli == 2500 && t.memory_bytes == INT64_C(4) << 30 &&
+		   resources_device(&t, "gpu") == 6,
 	   "a job asks for the sum of its tasks");
 	IS_INT(spec_task_count(s), 4, "and has so many");
 }
@@ -172,8 +196,13 @@ static void totals(void)
 static void corrupt(void)
 {
 	static const char *const bad[] = {
-		"5", "[]", "{}", "{\"name\":\"x\"}", "{\"name\":5,\"roles\":[{\"name\":\"a\",\"command\":\"x\"}]}",
-		"{\"name\":\"x\",\"roles\":[5]}", "{\"name\":\"x\",\"roles\":[{\"name\":\"a\"}]}",
+		"5",
+		"[]",
+		"{}",
+		"{\"name\":\"x\"}",
+		"{\"name\":5,\"roles\":[{\"name\":\"a\",\"command\":\"x\"}]}",
+		"{\"name\":\"x\",\"roles\":[5]}",
+		"{\"name\":\"x\",\"roles\":[{\"name\":\"a\"}]}",
 		"{\"name\":\"x\",\"roles\":[{\"name\":\"a\",\"command\":[1]}]}",
 		"{\"name\":\"x\",\"roles\":[{\"name\":\"a\",\"command\":\"x\",\"resources\":{\"memory\":\"much\"}}]}",
 		"{\"name\":\"x\",\"roles\":[{\"name\":\"a\",\"command\":\"x\",\"env\":[1]}]}",
@@ -197,12 +226,14 @@ static void variables(void)
 
 static void bundles(void)
 {
-	struct bundle *b = bundle_create((struct task_ref){ .job = 1, .task = 2, .attempt = 3 });
+	struct bundle *b =
+		bundle_create((struct task_ref){ .job = 1, .task = 2, .attempt = 3 });
 
 	for (int i = 0; i < 20; i++)
 		bundle_mount(b, MOUNT_DIR, "/x", NULL);
 	bundle_file(b, "/y", "a\0b", 3);
-	OK(b->mount_count == 21 && b->mounts[20].content_len == 3 && b->mounts[20].content[2] == 'b',
+	OK(b->mount_count == 21 && b->mounts[20].content_len == 3 &&
+		   b->mounts[20].content[2] == 'b',
 	   "a bundle holds mounts and files of any bytes");
 	bundle_destroy(b);
 	bundle_destroy(NULL);
