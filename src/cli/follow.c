@@ -26,6 +26,7 @@ struct place {
 	uint64_t offset; /* behind the last record printed whole */
 	size_t partial;  /* bytes printed of the record after it */
 	struct buf line[OUTPUTS];
+	int64_t began_us[OUTPUTS]; /* when the line's first byte was written */
 	char *prefix;
 };
 
@@ -78,17 +79,17 @@ static void flush_out(struct follower *w)
 	}
 }
 
-static void put_line(struct follower *w, struct place *p, int where, const char *end)
+static void put_line(struct follower *w, struct place *p, int where)
 {
 	struct buf *out = &w->out[where];
 	char time[UNITS_TEXT_MAX];
 
 	if (w->f->timestamps)
-		buf_printf(out, "%s ", units_show_time(w->frame.time_us / 1000, time));
+		buf_printf(out, "%s ", units_show_time(p->began_us[where] / 1000, time));
 	if (p->prefix)
 		buf_adds(out, p->prefix);
 	buf_add(out, buf_str(&p->line[where]), p->line[where].len);
-	buf_adds(out, end);
+	buf_addc(out, '\n');
 	buf_clear(&p->line[where]);
 }
 
@@ -97,11 +98,11 @@ static void put_lines(struct follower *w, struct place *p, int where, const char
 	while (len > 0) {
 		const char *stop = memchr(data, '\n', len);
 		size_t n = stop ? (size_t)(stop - data) + 1 : len;
+		if (!p->line[where].len)
+			p->began_us[where] = w->frame.time_us;
 		buf_add(&p->line[where], data, stop ? n - 1 : n);
-		if (stop)
-			put_line(w, p, where, "\n");
-		else if (p->line[where].len > LINE_MAX_BYTES)
-			put_line(w, p, where, "\n");
+		if (stop || p->line[where].len > LINE_MAX_BYTES)
+			put_line(w, p, where);
 		data += n;
 		len -= n;
 	}
@@ -264,7 +265,7 @@ static void finish(struct follower *w)
 	for (size_t i = 0; i < w->count; i++) {
 		for (int k = 0; k < OUTPUTS; k++) {
 			if (w->places[i].line[k].len)
-				put_line(w, &w->places[i], k, "\n");
+				put_line(w, &w->places[i], k);
 			buf_fini(&w->places[i].line[k]);
 		}
 		free(w->places[i].prefix);
