@@ -38,17 +38,17 @@ static void wait_byte(int fd)
 		_exit(1);
 }
 
-static _Noreturn void be_task(const struct shim_task *t, int userns, const int pipe_fd[2],
-			      bool pids)
+static _Noreturn void be_task(const struct shim_task *t, const struct sandbox_maps *maps,
+			      int go)
 {
 	struct err err = { 0 };
 
 	if (t->uid_base < 0)
-		wait_byte(pipe_fd[0]);
-	if (sandbox_build(t, userns, &err) < 0 || sandbox_enter(t, userns, &err) < 0)
+		wait_byte(go);
+	if (sandbox_build(t, maps, &err) < 0 || sandbox_enter(t, maps->range, &err) < 0)
 		die(&err);
-	wait_byte(pipe_fd[0]); /* in its groups now */
-	sandbox_rlimits(t, pids);
+	wait_byte(go); /* in its groups now */
+	sandbox_rlimits(t, true);
 	if (chdir(t->workdir) == 0)
 		execvpe(t->argv.items[0], t->argv.items, t->env.items);
 	_exit(127);
@@ -63,21 +63,22 @@ static void run_one(const struct shim_task *t, int serial)
 	struct cgroup group;
 	struct err err = { 0 };
 	char name[64];
-	int userns = t->uid_base < 0 ? -1 : userns_range(t->uid_base, t->uid_count, &err);
+	struct sandbox_maps maps;
 	int go[2], pidfd = -1, status = 0;
 	pid_t pid;
 
-	if ((t->uid_base >= 0 && userns < 0) || pipe2(go, O_CLOEXEC) < 0)
+	if (sandbox_maps_init(&maps, t, &err) < 0 || pipe2(go, O_CLOEXEC) < 0)
 		die(&err);
 	a.pidfd = (uint64_t)(uintptr_t)&pidfd;
-	if (userns < 0)
+	if (t->uid_base < 0)
 		a.flags |= CLONE_NEWUSER;
 	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
 	if (pid == 0)
-		be_task(t, userns, go, true);
+		be_task(t, &maps, go[0]);
 	if (pid < 0)
 		die(&(struct err){ .text = "clone3 failed" });
-	if (userns < 0 && (userns_map_self(pid, &err) < 0 || write(go[1], "m", 1) != 1))
+	if (t->uid_base < 0 &&
+	    (userns_map_self(pid, &err) < 0 || write(go[1], "m", 1) != 1))
 		die(&err);
 	snprintf(name, sizeof name, "bench-%d-%d", (int)getpid(), serial);
 	if (cgroup_create(&group, name, &limits, &err) < 0 ||
@@ -86,7 +87,7 @@ static void run_one(const struct shim_task *t, int serial)
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		die(&(struct err){ .text = "the task failed" });
 	cgroup_remove(&group);
-	close(userns);
+	sandbox_maps_fini(&maps);
 	close(go[0]);
 	close(go[1]);
 	close(pidfd);
