@@ -27,6 +27,7 @@ struct fixture {
 	char dir[64], socket[96];
 	int64_t run_ms_max;
 	int64_t head_ms, idle_ms;
+	bool open_to_all; /* other users may connect */
 	int tcp_port;
 	pthread_t thread;
 	int ready[2], stop[2];
@@ -91,7 +92,7 @@ static void *fixture_run(void *arg)
 							    .daemon_uid = getuid(),
 							    .head_ms = f->head_ms,
 							    .idle_ms = f->idle_ms });
-	fixture_must(http_server_listen_unix(f->http, f->socket, 0600, &err) == 0, &err);
+	fixture_must(http_server_listen_unix(f->http, f->socket, f->open_to_all ? 0666 : 0600, &err) == 0, &err);
 	fixture_must(
 		http_server_listen_tcp(f->http, "127.0.0.1", 0, &f->tcp_port, &err) == 0,
 		&err);
@@ -122,6 +123,8 @@ static void fixture_start(struct fixture *f)
 	if (!mkdtemp(f->dir) || pipe(f->ready) < 0 || pipe(f->stop) < 0)
 		exit(1);
 	snprintf(f->socket, sizeof f->socket, "%s/s", f->dir);
+	if (f->open_to_all)
+		chmod(f->dir, 0711);
 	pthread_create(&f->thread, NULL, fixture_run, f);
 	if (read(f->ready[0], &c, 1) != 1)
 		exit(1);

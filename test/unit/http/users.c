@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Two people at one door: what is one's is not the other's. */
+#include <sys/syscall.h>
+
+#include "fixture.h"
+
+#define NOBODY 65534
+
+/* The credentials of a unix socket are those of the thread that connects. */
+static struct client open_as(const struct fixture *f, int uid)
+{
+	if (syscall(SYS_setresuid, -1, uid, -1) < 0)
+		exit(1);
+	struct client c = client_open(f);
+	if (syscall(SYS_setresuid, -1, 0, -1) < 0)
+		exit(1);
+	return c;
+}
+
+static void strangers(struct client *c)
+{
+	static const char *const asked[][2] = {
+		{ "GET", "/jobs/1" },
+		{ "GET", "/jobs/1/wait?timeout_ms=0" },
+		{ "GET", "/jobs/1/why" },
+		{ "GET", "/jobs/1/events" },
+		{ "GET", "/jobs/1/usage" },
+		{ "GET", "/jobs/1/logs" },
+		{ "POST", "/jobs/1/stop" },
+		{ "POST", "/jobs/1/exec?arg=sh" },
+	};
+	struct answer a = { 0 }, none = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(asked); i++) {
+		char other[64];
+		snprintf(other, sizeof other, "%s", asked[i][1]);
+		memcpy(strstr(other, "/1"), "/9", 2);
+		ask(c, &a, asked[i][0], asked[i][1], NULL);
+		ask(c, &none, asked[i][0], other, NULL);
+		OK(a.status == 404 && a.body.len == none.body.len,
+		   "%s %s of another's job is 404, just as of one that is not there", asked[i][0],
+		   asked[i][1]);
+	}
+	ask(c, &a, "GET", "/jobs", NULL);
+	OK(a.status == 200 && has(&a, "\"jobs\":[]"), "a list shows nothing of others");
+	ask(c, &a, "GET", "/jobs?owner=root", NULL);
+	OK(a.status == 403 && has(&a, "owner"), "nor when asked for them");
+	ask(c, &a, "PUT", "/quotas/user/nobody", "{}");
+	OK(a.status == 403 && !a.keep_alive, "quotas are for admins to set");
+	buf_fini(&a.body);
+	buf_fini(&none.body);
+}
+
+static void own(struct client *c, struct client *root)
+{
+	struct answer a = { 0 };
+
+	ask(c, &a, "POST", "/backup", NULL);
+	OK(a.status == 403, "backups are for admins");
+	ask(c, &a, "GET", "/quotas/user/root", NULL);
+	OK(a.status == 403, "another's quota is not to be seen");
+	ask(c, &a, "GET", "/quotas/user/nobody", NULL);
+	OK(a.status == 200, "one's own is");
+	ask(c, &a, "POST", "/jobs", JOB);
+	OK(a.status == 201 && has(&a, "\"id\":2"), "a job of one's own");
+	ask(c, &a, "GET", "/jobs/t", NULL);
+	OK(a.status == 200 && has(&a, "\"id\":2") && has(&a, "\"owner\":\"nobody\""),
+	   "is found by its name, though another's has the same");
+	ask(c, &a, "GET", "/jobs", NULL);
+	OK(has(&a, "\"id\":2") && !strstr(a.body.data, "\"id\":1"), "and is all that is listed");
+	ask(root, &a, "GET", "/jobs", NULL);
+	OK(has(&a, "\"id\":2") && has(&a, "\"id\":1"), "an admin sees both");
+	ask(root, &a, "GET", "/jobs?owner=nobody", NULL);
+	OK(has(&a, "\"id\":2") && !strstr(a.body.data, "\"id\":1"), "or one person's");
+	ask(root, &a, "POST", "/jobs/2/stop", NULL);
+	OK(a.status == 200, "and may stop any");
+	ask(c, &a, "GET", "/jobs/2/wait", NULL);
+	OK(a.status == 200 && has(&a, "\"by\":\"root\""), "which the owner is told");
+	buf_fini(&a.body);
+}
+
+int main(void)
+{
+	struct fixture f = { .run_ms_max = 1000000000, .open_to_all = true };
+	struct answer a = { 0 };
+
+	if (geteuid() != 0) {
+		SKIP("needs root to be two people");
+		return END();
+	}
+	fixture_start(&f);
+	struct client root = client_open(&f), nobody = open_as(&f, NOBODY);
+	ask(&root, &a, "POST", "/jobs", JOB);
+	OK(a.status == 201, "root submits a job");
+	strangers(&nobody);
+	client_close(&nobody);
+	nobody = open_as(&f, NOBODY);
+	own(&nobody, &root);
+	client_close(&nobody);
+	client_close(&root);
+	fixture_end(&f);
+	buf_fini(&a.body);
+	return END();
+}
