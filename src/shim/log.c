@@ -130,13 +130,31 @@ static bool tell_dropped(struct log *l)
 	return true;
 }
 
+/* A note fits where the data behind it does not: takes the note back, or a nearly full disk
+ * would be filled with notes. */
+static void untell(struct log *l, uint64_t offset, uint64_t lost)
+{
+	if (lost == 0 || l->fd < 0 || l->segment_start > offset ||
+	    ftruncate(l->fd, (off_t)(offset - l->segment_start)) < 0)
+		return;
+	l->offset = offset;
+	l->dropped = lost;
+}
+
 void log_write(struct log *l, enum log_stream stream, const char *data, size_t len)
 {
+	uint64_t offset = l->offset, lost = l->dropped;
+
 	if (len == 0)
 		return;
-	if (tell_dropped(l) && record_write(l, stream, data, len) == 0)
-		return;
-	l->error = errno;
+	if (tell_dropped(l)) {
+		if (record_write(l, stream, data, len) == 0)
+			return;
+		l->error = errno;
+		untell(l, offset, lost);
+	} else {
+		l->error = errno;
+	}
 	l->dropped += len;
 }
 
