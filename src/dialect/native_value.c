@@ -339,6 +339,15 @@ static void read_jobs(struct native_reader *r, const struct field *f,
 	}
 }
 
+/* A long pause alone must not collide with a default that nobody wrote. */
+static void fit_backoff(const struct doc_node *n, struct retry *retry)
+{
+	if (!doc_get(n, "backoff-max") && retry->backoff_max_ms < retry->backoff_ms)
+		retry->backoff_max_ms = retry->backoff_ms;
+	if (!doc_get(n, "backoff") && retry->backoff_ms > retry->backoff_max_ms)
+		retry->backoff_ms = retry->backoff_max_ms;
+}
+
 static void read_group(struct native_reader *r, const struct field *f,
 		       const struct doc_node *n, void *object)
 {
@@ -353,6 +362,8 @@ static void read_group(struct native_reader *r, const struct field *f,
 		return;
 	native_fields(r, f->inside, n, object);
 	native_unknown(r, sets, n);
+	if (f->kind == FIELD_RETRY)
+		fit_backoff(n, &((struct spec *)object)->retry);
 }
 
 typedef void (*value_reader)(struct native_reader *r, const struct field *f,

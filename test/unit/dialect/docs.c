@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Whether docs/job-file.md has the fields as the table has them.
- * usage: docs FILE [--write | --schema]: brings the file up to date; prints the schema. */
+ * usage: docs FILE [JOB-FILE...]: checks FILE, and that these job files have no problem
+ *        docs FILE --write: brings FILE up to date
+ *        docs FILE --schema: prints the JSON Schema */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -110,5 +112,14 @@ int main(int argc, char **argv)
 	   "docs/job-file.md is up to date (else run this with the file and --write)");
 	schema();
 	examples(buf_str(&file));
+	for (int i = 2; i < argc; i++) {
+		AUTO_BUF struct buf text = { 0 };
+		AUTO_PROBLEMS struct problems problems = { 0 };
+		load(argv[i], &text);
+		AUTO_SPEC struct spec *s =
+			dialect_find(DIALECT_NATIVE, NULL)
+				->read(buf_str(&text), text.len, &problems);
+		OK(s, "%s is right", argv[i]);
+	}
 	return END();
 }

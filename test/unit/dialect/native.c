@@ -282,6 +282,12 @@ static void forms(void)
 	   "retry may be just a number");
 	OK(strstr(json_of("command: x\nretry: forever\n"), "\"max\":\"forever\""),
 	   "or forever");
+	OK(strstr(json_of("command: x\nretry: {max: 1, backoff: 1h}\n"),
+		  "\"backoff\":\"1h\",\"backoff-max\":\"1h\""),
+	   "a long pause lifts the longest one, when that is not given");
+	OK(strstr(json_of("command: x\nretry: {max: 1, backoff-max: 1s}\n"),
+		  "\"backoff\":\"1s\",\"backoff-max\":\"1s\""),
+	   "and the other way round");
 	OK(strstr(json_of("command: x\nports: [a, b]\n"),
 		  "\"ports\":{\"a\":{\"count\":1},\"b\":{\"count\":1}}"),
 	   "ports may be just names");
