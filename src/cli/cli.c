@@ -16,8 +16,9 @@
 #define EXIT_USAGE 2
 
 const struct command *const commands[] = {
-	&cmd_run,  &cmd_submit, &cmd_ls,   &cmd_show,  &cmd_logs, &cmd_why,     &cmd_wait, &cmd_stop,
-	&cmd_exec, &cmd_nodes,  &cmd_up,   &cmd_down,  &cmd_version, &cmd_help, NULL,
+	&cmd_run, &cmd_submit, &cmd_ls,      &cmd_show, &cmd_logs,
+	&cmd_why, &cmd_wait,   &cmd_stop,    &cmd_exec, &cmd_nodes,
+	&cmd_up,  &cmd_down,   &cmd_version, &cmd_help, NULL,
 };
 
 int64_t cli_now_ms(void)
@@ -48,8 +49,8 @@ void cli_print(const struct buf *text)
 	cli_write(STDOUT_FILENO, buf_str(text), text->len);
 }
 
-static __attribute__((format(printf, 3, 0))) void say(const struct cli *c, enum table_colour colour,
-						      const char *fmt, va_list ap)
+static __attribute__((format(printf, 3, 0))) void
+say(const struct cli *c, enum table_colour colour, const char *fmt, va_list ap)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -81,7 +82,8 @@ void cli_hint(const struct cli *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-static __attribute__((format(printf, 2, 3))) void say_bad(const struct cli *c, const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) void say_bad(const struct cli *c,
+							  const char *fmt, ...)
 {
 	va_list ap;
 
@@ -138,7 +140,8 @@ char *cli_task_name(const struct job *j, int rank)
 	const struct task *t = &j->tasks[rank];
 	const struct role *r = &j->spec->roles[t->role];
 
-	return r->count == 1 ? mem_strdup(r->name) : str_printf("%s-%d", r->name, t->index);
+	return r->count == 1 ? mem_strdup(r->name)
+			     : str_printf("%s-%d", r->name, t->index);
 }
 
 int cli_task_rank(const struct job *j, const char *text, struct err *err)
@@ -149,12 +152,15 @@ int cli_task_rank(const struct job *j, const char *text, struct err *err)
 		return (int)rank;
 	for (int i = 0; i < (int)j->task_count; i++) {
 		AUTO_FREE char *name = cli_task_name(j, i);
-		AUTO_FREE char *full = str_printf("%s-%d", j->spec->roles[j->tasks[i].role].name, j->tasks[i].index);
+		AUTO_FREE char *full =
+			str_printf("%s-%d", j->spec->roles[j->tasks[i].role].name,
+				   j->tasks[i].index);
 		if (str_eq(name, text) || str_eq(full, text))
 			return i;
 	}
 	AUTO_FREE char *last = cli_task_name(j, (int)j->task_count - 1);
-	return err_set(err, ERR_NOT_FOUND, "job %lld has no task %s; its tasks are 0 to %zu, the last is %s",
+	return err_set(err, ERR_NOT_FOUND,
+		       "job %lld has no task %s; its tasks are 0 to %zu, the last is %s",
 		       (long long)j->id, text, j->task_count - 1, last);
 }
 
@@ -191,13 +197,17 @@ static void print_overview(void)
 {
 	AUTO_BUF struct buf out = { 0 };
 
-	buf_adds(&out, "Usage: yard COMMAND [options] ...\n\n"
-		       "Runs jobs: queued, isolated, logged, kept. `yard run -- COMMAND` needs no set-up.\n\n"
-		       "Commands:\n");
+	buf_adds(
+		&out,
+		"Usage: yard COMMAND [options] ...\n\n"
+		"Runs jobs: queued, isolated, logged, kept. `yard run -- COMMAND` needs no set-up.\n\n"
+		"Commands:\n");
 	for (size_t i = 0; commands[i]; i++)
 		buf_printf(&out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
-	buf_adds(&out, "\n`yard COMMAND --help` tells more. JOB is a job's number or its name.\n"
-		       "YARD_SERVER (unix:///path or http://host:port) names another daemon.\n");
+	buf_adds(
+		&out,
+		"\n`yard COMMAND --help` tells more. JOB is a job's number or its name.\n"
+		"YARD_SERVER (unix:///path or http://host:port) names another daemon.\n");
 	cli_print(&out);
 }
 
@@ -231,15 +241,19 @@ static int run_help(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_help = {
-	.name = "help", .operands = "[COMMAND]", .summary = "tell about a command",
-	.operands_max = 1, .run = run_help,
+	.name = "help",
+	.operands = "[COMMAND]",
+	.summary = "tell about a command",
+	.operands_max = 1,
+	.run = run_help,
 };
 
 static void started(const struct server *s)
 {
 	struct cli c = { .client = NULL };
 
-	cli_say(&c, "started a daemon of your own (state in %s; `yard down` ends it)", s->state);
+	cli_say(&c, "started a daemon of your own (state in %s; `yard down` ends it)",
+		s->state);
 }
 
 static int bad_operands(const struct cli *c, const struct command *cmd, size_t count)
@@ -283,14 +297,16 @@ static int run_command(struct cli *c, const struct command *cmd, int argc, char 
 		code = 0;
 	} else if (got == OPTS_BAD) {
 		say_bad(c, "%s", err.text);
-	} else if (operands.count < cmd->operands_min || operands.count > cmd->operands_max) {
+	} else if (operands.count < cmd->operands_min ||
+		   operands.count > cmd->operands_max) {
 		code = bad_operands(c, cmd, operands.count);
 	} else {
 		code = with_server(c, cmd, args, &operands);
 	}
 	for (size_t i = 0; i < cmd->count; i++)
 		if (cmd->table[i].kind == OPT_LIST)
-			opts_list_fini((struct opts_list *)(void *)(args + cmd->table[i].offset));
+			opts_list_fini((
+				struct opts_list *)(void *)(args + cmd->table[i].offset));
 	return code;
 }
 

@@ -40,8 +40,10 @@ int cli_main(int argc, char **argv);
 /* Says what went wrong, on stderr; gives the exit code. */
 int cli_fail(const struct cli *c, const struct err *err);
 /* "yard: ..." on stderr. */
-void cli_say(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void cli_hint(const struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void cli_say(const struct cli *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void cli_hint(const struct cli *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 /* All of it to a descriptor; a reader that has gone ends the process as usual. */
 void cli_write(int fd, const void *data, size_t len);
 void cli_print(const struct buf *text); /* stdout */
@@ -58,5 +60,5 @@ char *cli_task_name(const struct job *j, int rank);
 int cli_task_rank(const struct job *j, const char *text, struct err *err);
 int64_t cli_now_ms(void);
 
-extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show, cmd_logs, cmd_stop,
-	cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help;
+extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
+	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help;

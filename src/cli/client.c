@@ -12,10 +12,10 @@
 #include "base/str.h"
 #include "wire/api.h"
 
-#define READ_BYTES  (256 << 10)
-#define ANSWER_MAX  (64 << 20)
-#define TRIES       12
-#define PAUSE_MS    20 /* doubled each time, up to a second: about six seconds in all */
+#define READ_BYTES   (256 << 10)
+#define ANSWER_MAX   (64 << 20)
+#define TRIES        12
+#define PAUSE_MS     20 /* doubled each time, up to a second: about six seconds in all */
 #define PAUSE_MAX_MS 1000
 
 struct client {
@@ -29,7 +29,8 @@ struct client {
 	bool eof, send_failed;
 };
 
-struct client *client_create(const struct server *s, bool may_start, void (*started)(const struct server *s))
+struct client *client_create(const struct server *s, bool may_start,
+			     void (*started)(const struct server *s))
 {
 	struct client *c = mem_alloc(1, sizeof *c);
 
@@ -127,7 +128,8 @@ int client_send(struct client *c, const void *data, size_t len, struct err *err)
 
 	if (len == 0)
 		return 0;
-	if (client_write(c, head, (size_t)n, err) < 0 || client_write(c, data, len, err) < 0)
+	if (client_write(c, head, (size_t)n, err) < 0 ||
+	    client_write(c, data, len, err) < 0)
 		return -1;
 	return client_write(c, "\r\n", 2, err);
 }
@@ -137,7 +139,8 @@ static int send_request(struct client *c, const struct request *r, struct err *e
 	AUTO_BUF struct buf out = { 0 };
 	AUTO_FREE char *target = str_printf("%s%s", WIRE_PREFIX, r->target);
 
-	http_write_request(&out, r->method, target, c->server->host ? c->server->host : "yard");
+	http_write_request(&out, r->method, target,
+			   c->server->host ? c->server->host : "yard");
 	if (r->key)
 		http_write_header(&out, "Idempotency-Key", r->key);
 	if (r->upgrade) {
@@ -157,7 +160,8 @@ static int send_request(struct client *c, const struct request *r, struct err *e
 		return -1;
 	if (!r->write_body)
 		return 0;
-	return r->write_body(r->arg, c, err) < 0 ? -1 : client_write(c, "0\r\n\r\n", 5, err);
+	return r->write_body(r->arg, c, err) < 0 ? -1
+						 : client_write(c, "0\r\n\r\n", 5, err);
 }
 
 int client_fill(struct client *c, struct err *err)
@@ -205,7 +209,8 @@ struct http_piece client_rest(struct client *c)
 }
 
 /* The next item, whatever it takes. */
-static enum http_item next_blocking(struct client *c, struct http_piece *piece, struct err *err)
+static enum http_item next_blocking(struct client *c, struct http_piece *piece,
+				    struct err *err)
 {
 	for (;;) {
 		enum http_item item = client_next(c, piece, err);
@@ -238,7 +243,8 @@ static int read_body(struct client *c, struct buf *out, struct err *err)
 }
 
 /* Sends and reads the head; *broke: nothing of an answer came. */
-static int exchange(struct client *c, const struct request *r, int *status, bool *broke, struct err *err)
+static int exchange(struct client *c, const struct request *r, int *status, bool *broke,
+		    struct err *err)
 {
 	struct http_piece piece;
 	struct err later;
@@ -271,7 +277,8 @@ static bool repeatable(const struct request *r)
 	return !str_eq(r->method, "POST") || r->key;
 }
 
-static int exchange_patiently(struct client *c, const struct request *r, int *status, struct err *err)
+static int exchange_patiently(struct client *c, const struct request *r, int *status,
+			      struct err *err)
 {
 	int pause = PAUSE_MS;
 	bool broke, fresh = c->fd < 0;
@@ -301,7 +308,8 @@ static int refused(const struct answer *a, struct problems *problems, struct err
 	return -1;
 }
 
-int client_call(struct client *c, const struct request *r, struct answer *out, struct err *err)
+int client_call(struct client *c, const struct request *r, struct answer *out,
+		struct err *err)
 {
 	*out = (struct answer){ .status = 0 };
 	for (int i = 0;; i++) {

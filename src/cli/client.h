@@ -33,18 +33,20 @@ struct request {
 struct answer {
 	int status;
 	struct buf body;
-	struct doc *doc; /* parsed, when it is JSON */
+	struct doc *doc;          /* parsed, when it is JSON */
 	struct problems problems; /* of a refused job file */
 };
 
 /* Takes nothing: s must outlive it.  started: told once when a private daemon was started. */
-struct client *client_create(const struct server *s, bool may_start, void (*started)(const struct server *s));
+struct client *client_create(const struct server *s, bool may_start,
+			     void (*started)(const struct server *s));
 void client_destroy(struct client *c); /* NULL is fine */
 /* No daemon could be reached at all: the exit code differs. */
 bool client_unreachable(const struct client *c);
 
 /* The whole answer.  -1 also when the status is not 2xx: err is then what the server said. */
-int client_call(struct client *c, const struct request *r, struct answer *out, struct err *err);
+int client_call(struct client *c, const struct request *r, struct answer *out,
+		struct err *err);
 void answer_fini(struct answer *a);
 #define AUTO_ANSWER __attribute__((cleanup(answer_fini)))
 
@@ -61,4 +63,5 @@ struct http_piece client_rest(struct client *c);
 int client_send(struct client *c, const void *data, size_t len, struct err *err);
 /* Plain bytes on an upgraded connection. */
 int client_write(struct client *c, const void *data, size_t len, struct err *err);
-void client_drop(struct client *c); /* closes the connection; the next request opens one */
+void client_drop(
+	struct client *c); /* closes the connection; the next request opens one */

@@ -12,21 +12,27 @@ static int run_up(struct cli *c, const void *args, const struct opts_list *opera
 	(void)args, (void)operands;
 	if (fd >= 0) {
 		close(fd);
-		cli_say(c, "a daemon answers already at %s", c->server.socket ? c->server.socket : c->server.host);
+		cli_say(c, "a daemon answers already at %s",
+			c->server.socket ? c->server.socket : c->server.host);
 		return 0;
 	}
 	if (!c->server.state) {
-		err_set(&err, ERR_CONFLICT, "YARD_SERVER names somebody else's daemon: unset it to start your own");
+		err_set(&err, ERR_CONFLICT,
+			"YARD_SERVER names somebody else's daemon: unset it to start your own");
 		return cli_fail(c, &err);
 	}
 	if (server_start(&c->server, &err) < 0)
 		return cli_fail(c, &err);
-	cli_say(c, "the daemon is up: socket %s, state in %s", c->server.socket, c->server.state);
+	cli_say(c, "the daemon is up: socket %s, state in %s", c->server.socket,
+		c->server.state);
 	return 0;
 }
 
 const struct command cmd_up = {
-	.name = "up", .operands = "", .summary = "start a daemon of your own", .run = run_up,
+	.name = "up",
+	.operands = "",
+	.summary = "start a daemon of your own",
+	.run = run_up,
 };
 
 static int run_down(struct cli *c, const void *args, const struct opts_list *operands)
@@ -42,10 +48,14 @@ static int run_down(struct cli *c, const void *args, const struct opts_list *ope
 	close(fd);
 	if (server_stop(&c->server, &err) < 0)
 		return cli_fail(c, &err);
-	cli_say(c, "the daemon is down; tasks that run go on, and the next `yard up` finds them");
+	cli_say(c,
+		"the daemon is down; tasks that run go on, and the next `yard up` finds them");
 	return 0;
 }
 
 const struct command cmd_down = {
-	.name = "down", .operands = "", .summary = "end the daemon; tasks go on", .run = run_down,
+	.name = "down",
+	.operands = "",
+	.summary = "end the daemon; tasks go on",
+	.run = run_down,
 };

@@ -22,10 +22,12 @@ struct exec_args {
 	const char *task;
 };
 
+/* clang-format off */
 static const struct opt exec_table[] = {
 	{ "tty", 't', OPT_FLAG, OPT_INTO(struct exec_args, tty), NULL, "give it a terminal, for a shell" },
 	{ "task", 0, OPT_TEXT, OPT_INTO(struct exec_args, task), "TASK", "in this one: its rank, or role-index (0)" },
 };
+/* clang-format on */
 
 struct session {
 	struct cli *cli;
@@ -36,7 +38,8 @@ struct session {
 	struct termios before;
 };
 
-static int send_frame(struct session *s, enum shim_type type, const void *data, size_t len, struct err *err)
+static int send_frame(struct session *s, enum shim_type type, const void *data,
+		      size_t len, struct err *err)
 {
 	AUTO_BUF struct buf out = { 0 };
 
@@ -50,8 +53,8 @@ static int send_size(struct session *s, struct err *err)
 
 	if (ioctl(STDIN_FILENO, TIOCGWINSZ, &w) < 0)
 		return 0;
-	uint8_t size[4] = { (uint8_t)w.ws_row, (uint8_t)(w.ws_row >> 8), (uint8_t)w.ws_col,
-			    (uint8_t)(w.ws_col >> 8) };
+	uint8_t size[4] = { (uint8_t)w.ws_row, (uint8_t)(w.ws_row >> 8),
+			    (uint8_t)w.ws_col, (uint8_t)(w.ws_col >> 8) };
 	return send_frame(s, SHIM_WINSIZE, size, sizeof size, err);
 }
 
@@ -96,7 +99,8 @@ static int take_bytes(struct session *s, struct http_piece p, struct err *err)
 	buf_add(&s->in, p.data, p.len);
 	while (!s->over && (n = shim_frame_get(buf_str(&s->in), s->in.len, &f)) != 0) {
 		if (n < 0)
-			return err_set(err, ERR_CORRUPT, "the task's answer does not make sense");
+			return err_set(err, ERR_CORRUPT,
+				       "the task's answer does not make sense");
 		if (take_frame(s, &f, err) < 0)
 			return -1;
 		buf_drop(&s->in, (size_t)n);
@@ -135,7 +139,8 @@ static int turn(struct session *s, struct err *err)
 		return -1;
 	struct http_piece rest = client_rest(c);
 	if (rest.len == 0)
-		return err_set(err, ERR_IO, "the connection broke; the command may still run");
+		return err_set(err, ERR_IO,
+			       "the connection broke; the command may still run");
 	return take_bytes(s, rest, err);
 }
 
@@ -165,7 +170,8 @@ static void signals_open(struct session *s, sigset_t *before)
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int connect_exec(struct cli *c, const struct opts_list *operands, int rank, bool tty, struct err *err)
+static int connect_exec(struct cli *c, const struct opts_list *operands, int rank,
+			bool tty, struct err *err)
 {
 	AUTO_BUF struct buf target = { 0 };
 	AUTO_FREE char *path = cli_job_target(operands->items[0], "/exec");
@@ -173,7 +179,9 @@ static int connect_exec(struct cli *c, const struct opts_list *operands, int ran
 	buf_printf(&target, "%s?task=%d&tty=%d", path, rank, tty);
 	for (size_t i = 1; i < operands->count; i++)
 		url_query_add(&target, "arg", operands->items[i]);
-	struct request r = { .method = "POST", .target = target.data, .upgrade = "yard-exec" };
+	struct request r = { .method = "POST",
+			     .target = target.data,
+			     .upgrade = "yard-exec" };
 	return client_begin(c->client, &r, err);
 }
 
@@ -191,7 +199,9 @@ static int run_exec(struct cli *c, const void *args, const struct opts_list *ope
 		return cli_fail(c, &err);
 	}
 	if (a->task) {
-		rank = cli_get_job(c, operands->items[0], &w, &err) < 0 ? -1 : cli_task_rank(w.job, a->task, &err);
+		rank = cli_get_job(c, operands->items[0], &w, &err) < 0
+			       ? -1
+			       : cli_task_rank(w.job, a->task, &err);
 		wire_job_fini(&w);
 	}
 	if (rank < 0 || connect_exec(c, operands, rank, a->tty, &err) < 0)
@@ -214,7 +224,13 @@ static int run_exec(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_exec = {
-	.name = "exec", .operands = "JOB -- COMMAND...", .summary = "run a further command inside a running task",
-	.table = exec_table, .count = COUNT_OF(exec_table), .args_size = sizeof(struct exec_args),
-	.operands_min = 2, .operands_max = SIZE_MAX, .run = run_exec,
+	.name = "exec",
+	.operands = "JOB -- COMMAND...",
+	.summary = "run a further command inside a running task",
+	.table = exec_table,
+	.count = COUNT_OF(exec_table),
+	.args_size = sizeof(struct exec_args),
+	.operands_min = 2,
+	.operands_max = SIZE_MAX,
+	.run = run_exec,
 };

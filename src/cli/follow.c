@@ -13,10 +13,10 @@
 #include "cli/table.h"
 #include "codec/url.h"
 
-#define HEAD_BYTES (WIRE_LOG_HEAD_BYTES + LOGFRAME_BYTES)
+#define HEAD_BYTES     (WIRE_LOG_HEAD_BYTES + LOGFRAME_BYTES)
 #define LINE_MAX_BYTES (64 << 10) /* a longer line is printed in parts */
-#define TARGET_MAX (7 << 10) /* servers refuse longer ones */
-#define BREAKS_MAX 100 /* in a row, without a byte between them */
+#define TARGET_MAX     (7 << 10)  /* servers refuse longer ones */
+#define BREAKS_MAX     100        /* in a row, without a byte between them */
 
 enum { OUT, ERR, OUTPUTS };
 
@@ -47,7 +47,8 @@ struct follower {
 
 static enum table_colour colour_of(size_t rank)
 {
-	static const enum table_colour wheel[] = { TABLE_BUSY, TABLE_GOOD, TABLE_BAD, TABLE_PLAIN };
+	static const enum table_colour wheel[] = { TABLE_BUSY, TABLE_GOOD, TABLE_BAD,
+						   TABLE_PLAIN };
 
 	return wheel[rank % COUNT_OF(wheel)];
 }
@@ -64,8 +65,8 @@ static void make_places(struct follower *w)
 		AUTO_FREE char *name = cli_task_name(j, (int)i);
 		struct buf p = { 0 };
 		bool colour = w->cli->colour_out && w->cli->colour_err;
-		buf_printf(&p, "%s[%s]%s ", colour ? table_colour_code(colour_of(i)) : "", name,
-			   colour ? TABLE_COLOUR_END : "");
+		buf_printf(&p, "%s[%s]%s ", colour ? table_colour_code(colour_of(i)) : "",
+			   name, colour ? TABLE_COLOUR_END : "");
 		w->places[i].prefix = buf_take(&p);
 	}
 }
@@ -74,7 +75,8 @@ static void flush_out(struct follower *w)
 {
 	for (int i = 0; i < OUTPUTS; i++) {
 		if (w->out[i].len)
-			cli_write(i == OUT ? STDOUT_FILENO : STDERR_FILENO, w->out[i].data, w->out[i].len);
+			cli_write(i == OUT ? STDOUT_FILENO : STDERR_FILENO,
+				  w->out[i].data, w->out[i].len);
 		buf_clear(&w->out[i]);
 	}
 }
@@ -93,7 +95,8 @@ static void put_line(struct follower *w, struct place *p, int where)
 	buf_clear(&p->line[where]);
 }
 
-static void put_lines(struct follower *w, struct place *p, int where, const char *data, size_t len)
+static void put_lines(struct follower *w, struct place *p, int where, const char *data,
+		      size_t len)
 {
 	while (len > 0) {
 		const char *stop = memchr(data, '\n', len);
@@ -145,14 +148,15 @@ static void put_data(struct follower *w, const char *data, size_t len)
 static int open_frame(struct follower *w, struct err *err)
 {
 	wire_log_head_read(w->head, &w->where);
-	if (logframe_read(w->head + WIRE_LOG_HEAD_BYTES, &w->frame) < 0 || w->where.rank >= w->count ||
-	    w->frame.len > LOGFRAME_DATA_MAX)
+	if (logframe_read(w->head + WIRE_LOG_HEAD_BYTES, &w->frame) < 0 ||
+	    w->where.rank >= w->count || w->frame.len > LOGFRAME_DATA_MAX)
 		return err_set(err, ERR_CORRUPT, "the server's log does not make sense");
 	struct place *p = &w->places[w->where.rank];
 	if (p->attempt != w->where.attempt) {
 		p->attempt = w->where.attempt;
 		p->partial = 0;
-		p->offset = w->where.offset - (is_record(w) ? LOGFRAME_BYTES + w->frame.len : 0);
+		p->offset = w->where.offset -
+			    (is_record(w) ? LOGFRAME_BYTES + w->frame.len : 0);
 	}
 	w->in_frame = true;
 	w->done = 0;
@@ -165,7 +169,9 @@ static int take(struct follower *w, const char *data, size_t len, struct err *er
 {
 	while (len > 0) {
 		if (!w->in_frame) {
-			size_t n = HEAD_BYTES - w->head_len < len ? HEAD_BYTES - w->head_len : len;
+			size_t n = HEAD_BYTES - w->head_len < len
+					   ? HEAD_BYTES - w->head_len
+					   : len;
 			memcpy(w->head + w->head_len, data, n);
 			w->head_len += n;
 			data += n;
@@ -202,10 +208,11 @@ static void make_target(const struct follower *w, struct buf *out)
 			newest = w->places[i].attempt;
 	if (!newest && f->tail >= 0)
 		buf_printf(out, "&tail=%" PRId64, f->tail);
-	for (size_t i = 0; i < w->count && newest && out->len + from.len < TARGET_MAX; i++)
+	for (size_t i = 0; i < w->count && newest && out->len + from.len < TARGET_MAX;
+	     i++)
 		if (w->places[i].attempt == newest)
-			buf_printf(&from, "%s%zu:%u:%" PRIu64, from.len ? "," : "", i, newest,
-				   w->places[i].offset);
+			buf_printf(&from, "%s%zu:%u:%" PRIu64, from.len ? "," : "", i,
+				   newest, w->places[i].offset);
 	if (from.len)
 		buf_printf(out, "&from=%s", from.data);
 }
@@ -213,7 +220,8 @@ static void make_target(const struct follower *w, struct buf *out)
 /* Waits for the server or for who else is listened to: 0 the server, 1 to be ended. */
 static int wait_more(struct follower *w)
 {
-	struct pollfd p[2] = { { client_fd(w->cli->client), POLLIN, 0 }, { w->f->other, POLLIN, 0 } };
+	struct pollfd p[2] = { { client_fd(w->cli->client), POLLIN, 0 },
+			       { w->f->other, POLLIN, 0 } };
 
 	for (;;) {
 		if (poll(p, w->f->other >= 0 ? 2 : 1, -1) < 0 && errno == EINTR)

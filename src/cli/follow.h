@@ -12,9 +12,9 @@
 struct follow {
 	const char *job;
 	const struct job *names; /* for the tasks' names; prefixes when it has several */
-	int rank;            /* -1: all tasks */
-	const char *attempt; /* a number, "last" or "all" */
-	int64_t tail;        /* lines; -1: all */
+	int rank;                /* -1: all tasks */
+	const char *attempt;     /* a number, "last" or "all" */
+	int64_t tail;            /* lines; -1: all */
 	bool follow, timestamps;
 	/* A descriptor to listen to meanwhile (-1: none), and what to do when it is readable:
 	 * true ends the following. */

@@ -22,7 +22,9 @@ size_t view_width(void)
 {
 	struct winsize w;
 
-	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+	return isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0
+		       ? w.ws_col
+		       : 0;
 }
 
 void view_print(const struct cli *c, const struct table *t)
@@ -37,7 +39,9 @@ enum table_colour view_colour(enum job_state s, enum outcome o)
 {
 	if (s != JOB_ENDED)
 		return s == JOB_RUNNING ? TABLE_BUSY : TABLE_PLAIN;
-	return o == OUTCOME_SUCCEEDED ? TABLE_GOOD : o == OUTCOME_FAILED ? TABLE_BAD : TABLE_DIM;
+	return o == OUTCOME_SUCCEEDED ? TABLE_GOOD
+	       : o == OUTCOME_FAILED  ? TABLE_BAD
+				      : TABLE_DIM;
 }
 
 static int print_json(struct cli *c, const char *target)
@@ -59,6 +63,7 @@ struct ls_args {
 	const char *owner, *name;
 };
 
+/* clang-format off */
 static const struct opt ls_table[] = {
 	{ "all", 'a', OPT_FLAG, OPT_INTO(struct ls_args, all), NULL, "also those that have ended" },
 	{ "limit", 'n', OPT_INT, OPT_INTO(struct ls_args, limit), "N", "at most so many (50)", 1, 1000000 },
@@ -66,8 +71,10 @@ static const struct opt ls_table[] = {
 	{ "owner", 0, OPT_TEXT, OPT_INTO(struct ls_args, owner), "USER", "only those of this user" },
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct ls_args, json), NULL, "as JSON" },
 };
+/* clang-format on */
 
-static void ls_target(const struct ls_args *a, int64_t before, int64_t limit, struct buf *out)
+static void ls_target(const struct ls_args *a, int64_t before, int64_t limit,
+		      struct buf *out)
 {
 	buf_printf(out, "/jobs?state=%s&limit=%" PRId64, a->all ? "all" : "live", limit);
 	if (before)
@@ -81,10 +88,12 @@ static void ls_target(const struct ls_args *a, int64_t before, int64_t limit, st
 static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
 {
 	char took[UNITS_TEXT_MAX] = "", age[UNITS_TEXT_MAX];
-	const char *state = r->state == JOB_ENDED ? outcome_word(r->outcome) : job_state_word(r->state);
+	const char *state = r->state == JOB_ENDED ? outcome_word(r->outcome)
+						  : job_state_word(r->state);
 
 	if (r->started_ms)
-		units_show_duration((r->ended_ms ? r->ended_ms : now) - r->started_ms, took);
+		units_show_duration((r->ended_ms ? r->ended_ms : now) - r->started_ms,
+				    took);
 	table_cell(t, TABLE_PLAIN, "%" PRId64, r->id);
 	table_cell(t, TABLE_PLAIN, "%s", r->name);
 	table_cell(t, view_colour(r->state, r->outcome), "%s", state);
@@ -96,7 +105,8 @@ static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
 }
 
 /* One page into the table; gives how many rows there were, *next: where the rest begins. */
-static int64_t ls_page(struct cli *c, const char *target, struct table *t, int64_t *next, struct err *err)
+static int64_t ls_page(struct cli *c, const char *target, struct table *t, int64_t *next,
+		       struct err *err)
 {
 	AUTO_ANSWER struct answer a = { 0 };
 	int64_t rows = 0, now = cli_now_ms();
@@ -104,7 +114,8 @@ static int64_t ls_page(struct cli *c, const char *target, struct table *t, int64
 	if (cli_get(c, &a, err, "%s", target) < 0)
 		return -1;
 	const struct doc_node *list = doc_get(doc_root(a.doc), "jobs");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next, rows++) {
+	for (const struct doc_node *n = list ? list->first : NULL; n;
+	     n = n->next, rows++) {
 		struct wire_row row;
 		wire_row_read(n, &row);
 		ls_row(t, &row, now);
@@ -115,7 +126,8 @@ static int64_t ls_page(struct cli *c, const char *target, struct table *t, int64
 
 static int run_ls(struct cli *c, const void *args, const struct opts_list *operands)
 {
-	static const char *const heads[] = { ">ID", "NAME", "STATE", ">TASKS", "OWNER", ">AGE", ">TOOK", "REASON" };
+	static const char *const heads[] = { ">ID",   "NAME", "STATE", ">TASKS",
+					     "OWNER", ">AGE", ">TOOK", "REASON" };
 	const struct ls_args *a = args;
 	int64_t left = a->limit ? a->limit : 50, next = 0, total = 0, got;
 	struct err err;
@@ -140,22 +152,32 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	if (got < 0)
 		return cli_fail(c, &err);
 	if (!total)
-		cli_hint(c, a->all ? "no jobs yet" : "no job is live; `yard ls -a` shows those that have ended");
+		cli_hint(
+			c,
+			a->all ? "no jobs yet"
+			       : "no job is live; `yard ls -a` shows those that have ended");
 	return 0;
 }
 
 const struct command cmd_ls = {
-	.name = "ls", .operands = "", .summary = "list jobs, the newest first", .table = ls_table,
-	.count = COUNT_OF(ls_table), .args_size = sizeof(struct ls_args), .run = run_ls,
+	.name = "ls",
+	.operands = "",
+	.summary = "list jobs, the newest first",
+	.table = ls_table,
+	.count = COUNT_OF(ls_table),
+	.args_size = sizeof(struct ls_args),
+	.run = run_ls,
 };
 
 struct why_args {
 	bool json;
 };
 
+/* clang-format off */
 static const struct opt why_table[] = {
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct why_args, json), NULL, "as JSON" },
 };
+/* clang-format on */
 
 static int run_why(struct cli *c, const void *args, const struct opts_list *operands)
 {
@@ -181,9 +203,15 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 }
 
 const struct command cmd_why = {
-	.name = "why", .operands = "JOB", .summary = "say what a job waits for, or why it ended",
-	.table = why_table, .count = COUNT_OF(why_table), .args_size = sizeof(struct why_args),
-	.operands_min = 1, .operands_max = 1, .run = run_why,
+	.name = "why",
+	.operands = "JOB",
+	.summary = "say what a job waits for, or why it ended",
+	.table = why_table,
+	.count = COUNT_OF(why_table),
+	.args_size = sizeof(struct why_args),
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run_why,
 };
 
 struct wait_args {
@@ -191,10 +219,12 @@ struct wait_args {
 	bool quiet;
 };
 
+/* clang-format off */
 static const struct opt wait_table[] = {
 	{ "timeout", 't', OPT_DURATION, OPT_INTO(struct wait_args, timeout), "TIME", "give up after that long" },
 	{ "quiet", 'q', OPT_FLAG, OPT_INTO(struct wait_args, quiet), NULL, "say nothing" },
 };
+/* clang-format on */
 
 static int run_wait(struct cli *c, const void *args, const struct opts_list *operands)
 {
@@ -204,9 +234,11 @@ static int run_wait(struct cli *c, const void *args, const struct opts_list *ope
 	for (size_t i = 0; i < operands->count && code == 0; i++) {
 		struct wire_job w = { 0 };
 		struct err err;
-		int rc = outcome_wait(c, operands->items[i], a->timeout ? a->timeout : -1, &w, &err);
+		int rc = outcome_wait(c, operands->items[i], a->timeout ? a->timeout : -1,
+				      &w, &err);
 		if (rc == 0)
-			rc = err_set(&err, ERR_TIMEOUT, "job %s has not ended yet", operands->items[i]);
+			rc = err_set(&err, ERR_TIMEOUT, "job %s has not ended yet",
+				     operands->items[i]);
 		if (rc < 0)
 			return cli_fail(c, &err);
 		code = a->quiet ? w.exit_code : outcome_tell(c, &w);
@@ -216,18 +248,26 @@ static int run_wait(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_wait = {
-	.name = "wait", .operands = "JOB...", .summary = "wait for jobs to end, and return their exit code",
-	.table = wait_table, .count = COUNT_OF(wait_table), .args_size = sizeof(struct wait_args),
-	.operands_min = 1, .operands_max = SIZE_MAX, .run = run_wait,
+	.name = "wait",
+	.operands = "JOB...",
+	.summary = "wait for jobs to end, and return their exit code",
+	.table = wait_table,
+	.count = COUNT_OF(wait_table),
+	.args_size = sizeof(struct wait_args),
+	.operands_min = 1,
+	.operands_max = SIZE_MAX,
+	.run = run_wait,
 };
 
 struct stop_args {
 	const char *reason;
 };
 
+/* clang-format off */
 static const struct opt stop_table[] = {
 	{ "reason", 'r', OPT_TEXT, OPT_INTO(struct stop_args, reason), "TEXT", "why: kept with the job" },
 };
+/* clang-format on */
 
 static int run_stop(struct cli *c, const void *args, const struct opts_list *operands)
 {
@@ -246,7 +286,10 @@ static int run_stop(struct cli *c, const void *args, const struct opts_list *ope
 		if (a->reason)
 			json_str(&j, "reason", a->reason);
 		json_end(&j);
-		struct request r = { .method = "POST", .target = target, .body = body.data, .body_len = body.len };
+		struct request r = { .method = "POST",
+				     .target = target,
+				     .body = body.data,
+				     .body_len = body.len };
 		if (client_call(c->client, &r, &answer, &err) < 0)
 			code = cli_fail(c, &err);
 	}
@@ -254,33 +297,43 @@ static int run_stop(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_stop = {
-	.name = "stop", .operands = "JOB...", .summary = "end jobs: ask, then, after their grace, kill",
-	.table = stop_table, .count = COUNT_OF(stop_table), .args_size = sizeof(struct stop_args),
-	.operands_min = 1, .operands_max = SIZE_MAX, .run = run_stop,
+	.name = "stop",
+	.operands = "JOB...",
+	.summary = "end jobs: ask, then, after their grace, kill",
+	.table = stop_table,
+	.count = COUNT_OF(stop_table),
+	.args_size = sizeof(struct stop_args),
+	.operands_min = 1,
+	.operands_max = SIZE_MAX,
+	.run = run_stop,
 };
 
 struct nodes_args {
 	bool json;
 };
 
+/* clang-format off */
 static const struct opt nodes_table[] = {
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct nodes_args, json), NULL, "as JSON" },
 };
+/* clang-format on */
 
 static void node_row(struct table *t, const struct wire_node *n)
 {
 	char used[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
 	AUTO_BUF struct buf devices = { 0 };
 
-	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].count > 0; i++) {
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].count > 0;
+	     i++) {
 		const struct device_count *d = &n->node.capacity.devices[i];
-		buf_printf(&devices, "%s%s %d/%d", i ? ", " : "", d->type, resources_device(&n->used, d->type),
-			   d->count);
+		buf_printf(&devices, "%s%s %d/%d", i ? ", " : "", d->type,
+			   resources_device(&n->used, d->type), d->count);
 	}
 	if (devices.len && n->node.simulated_devices)
 		buf_adds(&devices, " (simulated)");
 	table_cell(t, TABLE_PLAIN, "%s", n->node.name);
-	table_cell(t, n->node.up ? TABLE_GOOD : TABLE_BAD, "%s", n->node.up ? "up" : "down");
+	table_cell(t, n->node.up ? TABLE_GOOD : TABLE_BAD, "%s",
+		   n->node.up ? "up" : "down");
 	table_cell(t, TABLE_PLAIN, "%d", n->tasks);
 	table_cell(t, TABLE_PLAIN, "%s/%s", units_show_cpu(n->used.cpu_milli, used),
 		   units_show_cpu(n->node.capacity.cpu_milli, all));
@@ -291,7 +344,8 @@ static void node_row(struct table *t, const struct wire_node *n)
 
 static int run_nodes(struct cli *c, const void *args, const struct opts_list *operands)
 {
-	static const char *const heads[] = { "NAME", "STATE", ">TASKS", ">CPU", ">MEMORY", "DEVICES" };
+	static const char *const heads[] = { "NAME", "STATE",   ">TASKS",
+					     ">CPU", ">MEMORY", "DEVICES" };
 	const struct nodes_args *a = args;
 	AUTO_ANSWER struct answer answer = { 0 };
 	struct err err;
@@ -314,8 +368,12 @@ static int run_nodes(struct cli *c, const void *args, const struct opts_list *op
 }
 
 const struct command cmd_nodes = {
-	.name = "nodes", .operands = "", .summary = "list the machines and what is taken on them",
-	.table = nodes_table, .count = COUNT_OF(nodes_table), .args_size = sizeof(struct nodes_args),
+	.name = "nodes",
+	.operands = "",
+	.summary = "list the machines and what is taken on them",
+	.table = nodes_table,
+	.count = COUNT_OF(nodes_table),
+	.args_size = sizeof(struct nodes_args),
 	.run = run_nodes,
 };
 
@@ -329,12 +387,15 @@ static int run_version(struct cli *c, const void *args, const struct opts_list *
 	buf_adds(&out, "yard " YARD_VERSION "\n");
 	/* Nobody being there is an answer, too. */
 	if (cli_get(c, &a, &err, "/version") == 0)
-		buf_printf(&out, "yardd %s\n", doc_str(doc_root(a.doc), "version", "of an unknown version"));
+		buf_printf(&out, "yardd %s\n",
+			   doc_str(doc_root(a.doc), "version", "of an unknown version"));
 	cli_print(&out);
 	return 0;
 }
 
 const struct command cmd_version = {
-	.name = "version", .operands = "", .summary = "print versions, of the daemon too if one answers",
+	.name = "version",
+	.operands = "",
+	.summary = "print versions, of the daemon too if one answers",
 	.run = run_version,
 };

@@ -10,6 +10,7 @@ struct logs_args {
 	const char *task, *attempt, *tail;
 };
 
+/* clang-format off */
 static const struct opt logs_table[] = {
 	{ "follow", 'f', OPT_FLAG, OPT_INTO(struct logs_args, follow), NULL, "go on until the job has ended" },
 	{ "task", 't', OPT_TEXT, OPT_INTO(struct logs_args, task), "TASK", "only this one: its rank, or role-index" },
@@ -17,6 +18,7 @@ static const struct opt logs_table[] = {
 	{ "attempt", 0, OPT_TEXT, OPT_INTO(struct logs_args, attempt), "N", "of this attempt; last (as usual) or all" },
 	{ "timestamps", 'T', OPT_FLAG, OPT_INTO(struct logs_args, timestamps), NULL, "when each line was written" },
 };
+/* clang-format on */
 
 static int run_logs(struct cli *c, const void *args, const struct opts_list *operands)
 {
@@ -25,10 +27,15 @@ static int run_logs(struct cli *c, const void *args, const struct opts_list *ope
 	struct err err;
 	int rc = 0;
 
-	struct follow f = { .rank = -1, .attempt = a->attempt, .tail = -1, .follow = a->follow,
-			    .timestamps = a->timestamps, .other = -1 };
+	struct follow f = { .rank = -1,
+			    .attempt = a->attempt,
+			    .tail = -1,
+			    .follow = a->follow,
+			    .timestamps = a->timestamps,
+			    .other = -1 };
 	if (a->tail && str_to_i64(a->tail, 0, INT32_MAX, &f.tail) < 0)
-		rc = err_set(&err, ERR_INVALID, "--tail '%s': allowed is a whole number of lines", a->tail);
+		rc = err_set(&err, ERR_INVALID,
+			     "--tail '%s': allowed is a whole number of lines", a->tail);
 	if (rc == 0)
 		rc = cli_get_job(c, operands->items[0], &w, &err);
 	if (rc == 0 && a->task)
@@ -45,7 +52,13 @@ static int run_logs(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_logs = {
-	.name = "logs", .operands = "JOB", .summary = "print a job's output", .table = logs_table,
-	.count = COUNT_OF(logs_table), .args_size = sizeof(struct logs_args), .operands_min = 1,
-	.operands_max = 1, .run = run_logs,
+	.name = "logs",
+	.operands = "JOB",
+	.summary = "print a job's output",
+	.table = logs_table,
+	.count = COUNT_OF(logs_table),
+	.args_size = sizeof(struct logs_args),
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run_logs,
 };

@@ -8,7 +8,8 @@
 
 #define POLL_MS 60000
 
-int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire_job *out, struct err *err)
+int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire_job *out,
+		 struct err *err)
 {
 	int64_t until = timeout_ms < 0 ? INT64_MAX : cli_now_ms() + timeout_ms;
 	AUTO_FREE char *target = cli_job_target(job, "/wait");
@@ -18,7 +19,8 @@ int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire
 		int64_t left = until - cli_now_ms();
 		if (left < 0)
 			left = 0;
-		if (cli_get(c, &a, err, "%s?timeout_ms=%" PRId64, target, left < POLL_MS ? left : POLL_MS) < 0)
+		if (cli_get(c, &a, err, "%s?timeout_ms=%" PRId64, target,
+			    left < POLL_MS ? left : POLL_MS) < 0)
 			return -1;
 		if (a.status == 200)
 			return wire_job_read(doc_root(a.doc), out, err) < 0 ? -1 : 1;
@@ -32,7 +34,8 @@ static void advise_memory(const struct cli *c, const struct task_exit *e)
 	char text[UNITS_TEXT_MAX];
 
 	if (e->limit_bytes > 0)
-		cli_hint(c, "try more memory: --mem %s", units_write_bytes(2 * e->limit_bytes, text));
+		cli_hint(c, "try more memory: --mem %s",
+			 units_write_bytes(2 * e->limit_bytes, text));
 	else
 		cli_hint(c, "try more memory with --mem");
 }
@@ -53,12 +56,21 @@ static void advise(const struct cli *c, const struct job *j)
 	else if (e && e->kind == EXIT_OOM)
 		advise_memory(c, e);
 	else if (e && e->kind == EXIT_CODE && e->code == 127)
-		cli_hint(c, "the command was not found: is it installed here, and not left out by .gitignore?");
+		cli_hint(
+			c,
+			"the command was not found: is it installed here, and not left out by .gitignore?");
 	else if (e && e->kind == EXIT_CODE && e->code == 126)
-		cli_hint(c, "the command could not be executed: is it marked executable (chmod +x)?");
+		cli_hint(
+			c,
+			"the command could not be executed: is it marked executable (chmod +x)?");
 	else if (e && e->kind == EXIT_LOST)
-		cli_hint(c, "nobody knows how it ended; run it again, or let it be retried: --retry 1");
-	cli_hint(c, "`yard show %" PRId64 "` tells more, `yard logs %" PRId64 "` has its output", j->id, j->id);
+		cli_hint(
+			c,
+			"nobody knows how it ended; run it again, or let it be retried: --retry 1");
+	cli_hint(c,
+		 "`yard show %" PRId64 "` tells more, `yard logs %" PRId64
+		 "` has its output",
+		 j->id, j->id);
 }
 
 int outcome_tell(const struct cli *c, const struct wire_job *w)
@@ -67,12 +79,13 @@ int outcome_tell(const struct cli *c, const struct wire_job *w)
 
 	for (size_t i = 0; i < w->output_count; i++)
 		if (w->outputs[i])
-			cli_hint(c, "output %s is in %s", j->spec->outputs[i].name, w->outputs[i]);
+			cli_hint(c, "output %s is in %s", j->spec->outputs[i].name,
+				 w->outputs[i]);
 	if (j->outcome == OUTCOME_SUCCEEDED)
 		return 0;
 	cli_say(c, "job %" PRId64 " (%s) %s%s%s", j->id, j->spec->name,
-		j->outcome == OUTCOME_STOPPED ? "was stopped" : "failed", j->reason ? ": " : "",
-		j->reason ? j->reason : "");
+		j->outcome == OUTCOME_STOPPED ? "was stopped" : "failed",
+		j->reason ? ": " : "", j->reason ? j->reason : "");
 	advise(c, j);
 	return w->exit_code ? w->exit_code : 1;
 }

@@ -5,6 +5,7 @@
 #include "cli/cli.h"
 
 /* timeout_ms -1: as long as it takes.  1: ended, out is filled; 0: not yet; -1. */
-int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire_job *out, struct err *err);
+int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire_job *out,
+		 struct err *err);
 /* On stderr: where the outputs are, or why it failed.  Gives the job's exit code. */
 int outcome_tell(const struct cli *c, const struct wire_job *w);

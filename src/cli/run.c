@@ -21,8 +21,8 @@
 #include "cli/outcome.h"
 #include "cli/snapshot.h"
 
-#define WHY_FIRST_MS 1000 /* a job that waits longer says what for */
-#define WHY_AGAIN_MS 5000
+#define WHY_FIRST_MS     1000 /* a job that waits longer says what for */
+#define WHY_AGAIN_MS     5000
 #define EXIT_INTERRUPTED 130
 
 struct run_args {
@@ -72,31 +72,36 @@ static void put_resources(struct json *j, const struct run_args *a)
 	json_end(j);
 }
 
-static int put_pairs(struct json *j, const char *key, const struct opts_list *list, bool from_ours,
-		     struct err *err)
+static int put_pairs(struct json *j, const char *key, const struct opts_list *list,
+		     bool from_ours, struct err *err)
 {
 	if (!list->count)
 		return 0;
 	json_object(j, key);
 	for (size_t i = 0; i < list->count; i++) {
 		const char *text = list->items[i], *eq = strchr(text, '=');
-		AUTO_FREE char *name = mem_strndup(text, eq ? (size_t)(eq - text) : strlen(text));
+		AUTO_FREE char *name =
+			mem_strndup(text, eq ? (size_t)(eq - text) : strlen(text));
 		const char *value = eq ? eq + 1 : from_ours ? getenv(name) : NULL;
 		if (!*name || !value)
-			return err_set(err, ERR_INVALID, "--%s '%s': write %s", from_ours ? "env" : "input", text,
-				       from_ours ? "KEY=VALUE, or the KEY of a variable you have" : "NAME=PATH");
+			return err_set(
+				err, ERR_INVALID, "--%s '%s': write %s",
+				from_ours ? "env" : "input", text,
+				from_ours ? "KEY=VALUE, or the KEY of a variable you have"
+					  : "NAME=PATH");
 		/* Relative to where we are, which the server is not. */
-		AUTO_FREE char *real = from_ours || value[0] == '/' || strstr(value, "://") ?
-					       NULL :
-					       realpath(value, NULL);
+		AUTO_FREE char *real =
+			from_ours || value[0] == '/' || strstr(value, "://")
+				? NULL
+				: realpath(value, NULL);
 		json_str(j, name, real ? real : value);
 	}
 	json_end(j);
 	return 0;
 }
 
-static int write_spec(const struct run_args *a, const struct opts_list *command, const char *hash,
-		      struct buf *out, struct err *err)
+static int write_spec(const struct run_args *a, const struct opts_list *command,
+		      const char *hash, struct buf *out, struct err *err)
 {
 	char text[UNITS_TEXT_MAX];
 	struct json j;
@@ -120,7 +125,8 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 	if (a->time_limit)
 		json_str(&j, "time-limit", units_write_duration(a->time_limit, text));
 	put_resources(&j, a);
-	if (put_pairs(&j, "env", &a->env, true, err) < 0 || put_pairs(&j, "inputs", &a->inputs, false, err) < 0)
+	if (put_pairs(&j, "env", &a->env, true, err) < 0 ||
+	    put_pairs(&j, "inputs", &a->inputs, false, err) < 0)
 		return -1;
 	if (a->outputs.count) {
 		json_array(&j, "outputs");
@@ -207,7 +213,10 @@ static void ask_to_stop(struct watch *w)
 	AUTO_ANSWER struct answer a = { 0 };
 	AUTO_FREE char *target = cli_job_target(w->job, "/stop");
 	static const char body[] = "{\"reason\":\"Ctrl-C at yard run\"}";
-	struct request r = { .method = "POST", .target = target, .body = body, .body_len = sizeof body - 1 };
+	struct request r = { .method = "POST",
+			     .target = target,
+			     .body = body,
+			     .body_len = sizeof body - 1 };
 	struct err err;
 
 	cli_write(STDERR_FILENO, "\n", 1);
@@ -215,7 +224,9 @@ static void ask_to_stop(struct watch *w)
 	if (client_call(own.client, &r, &a, &err) < 0)
 		cli_say(w->cli, "job %s could not be stopped: %s", w->job, err.text);
 	else
-		cli_say(w->cli, "job %s is being stopped (Ctrl-C again: do not wait for that)", w->job);
+		cli_say(w->cli,
+			"job %s is being stopped (Ctrl-C again: do not wait for that)",
+			w->job);
 	client_destroy(own.client);
 }
 
@@ -256,11 +267,19 @@ static int attend(struct cli *c, int64_t id, int64_t count, struct err *err)
 	for (int i = 0; i < count; i++)
 		tasks[i].index = i;
 	watch_open(&w, c, id);
-	struct follow f = { .job = w.job,   .names = &names, .rank = -1, .attempt = "all", .tail = -1, .follow = true,
-			    .other = w.events, .on_other = on_watch, .arg = &w };
+	struct follow f = { .job = w.job,
+			    .names = &names,
+			    .rank = -1,
+			    .attempt = "all",
+			    .tail = -1,
+			    .follow = true,
+			    .other = w.events,
+			    .on_other = on_watch,
+			    .arg = &w };
 	int rc = follow_log(c, &f, err), code;
 	if (rc == 1) {
-		cli_say(c, "job %s is left to itself; `yard wait %s` waits for its end", w.job, w.job);
+		cli_say(c, "job %s is left to itself; `yard wait %s` waits for its end",
+			w.job, w.job);
 		code = EXIT_INTERRUPTED;
 	} else if (rc < 0) {
 		code = cli_fail(c, err);
@@ -287,10 +306,15 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 	if (write_spec(a, operands, hash, &body, &err) < 0)
 		return cli_fail(c, &err);
 	key_make(key);
-	struct request r = { .method = "POST", .target = "/jobs", .key = key, .body = body.data, .body_len = body.len };
+	struct request r = { .method = "POST",
+			     .target = "/jobs",
+			     .key = key,
+			     .body = body.data,
+			     .body_len = body.len };
 	if (client_call(c->client, &r, &answer, &err) < 0) {
 		for (size_t i = 0; i < answer.problems.count; i++)
-			cli_say(c, "%s: %s", answer.problems.items[i].field, answer.problems.items[i].text);
+			cli_say(c, "%s: %s", answer.problems.items[i].field,
+				answer.problems.items[i].text);
 		return answer.problems.count ? 2 : cli_fail(c, &err);
 	}
 	int64_t id = answer.doc ? doc_i64(doc_root(answer.doc), "id", 0) : 0;
@@ -304,7 +328,15 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 }
 
 const struct command cmd_run = {
-	.name = "run", .operands = "-- COMMAND...", .summary = "run a command as a job, with this folder as its code",
-	.table = run_table, .count = COUNT_OF(run_table), .args_size = sizeof(struct run_args),
-	.stop_at_first = true, .starts = true, .operands_min = 1, .operands_max = SIZE_MAX, .run = run_run,
+	.name = "run",
+	.operands = "-- COMMAND...",
+	.summary = "run a command as a job, with this folder as its code",
+	.table = run_table,
+	.count = COUNT_OF(run_table),
+	.args_size = sizeof(struct run_args),
+	.stop_at_first = true,
+	.starts = true,
+	.operands_min = 1,
+	.operands_max = SIZE_MAX,
+	.run = run_run,
 };

@@ -24,17 +24,18 @@
 #include "base/str.h"
 #include "wire/settings.h"
 
-#define READY_FD      3
-#define READY_MS      20000 /* a daemon that has to read a large store takes a moment */
-#define STOP_MS       15000
-#define RETRY_MS      50
+#define READY_FD 3
+#define READY_MS 20000 /* a daemon that has to read a large store takes a moment */
+#define STOP_MS  15000
+#define RETRY_MS 50
 
 static int connect_unix(const char *path, struct err *err)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof a.sun_path)
-		return err_set(err, ERR_INVALID, "the socket path %s is longer than %zu bytes", path,
+		return err_set(err, ERR_INVALID,
+			       "the socket path %s is longer than %zu bytes", path,
 			       sizeof a.sun_path - 1);
 	memcpy(a.sun_path, path, strlen(path) + 1);
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -72,7 +73,8 @@ static int connect_tcp(const char *host, int port, struct err *err)
 
 int server_connect(const struct server *s, struct err *err)
 {
-	return s->socket ? connect_unix(s->socket, err) : connect_tcp(s->host, s->port, err);
+	return s->socket ? connect_unix(s->socket, err)
+			 : connect_tcp(s->host, s->port, err);
 }
 
 static int parse_url(struct server *out, const char *url, struct err *err)
@@ -90,7 +92,8 @@ static int parse_url(struct server *out, const char *url, struct err *err)
 		out->host = mem_strdup(host);
 		return 0;
 	}
-	return err_set(err, ERR_INVALID, "%s: '%s' is neither unix:///path nor http://host:port",
+	return err_set(err, ERR_INVALID,
+		       "%s: '%s' is neither unix:///path nor http://host:port",
 		       SETTINGS_SERVER_ENV, url);
 }
 
@@ -103,8 +106,8 @@ static const char *variable(const char *name)
 
 int server_find(struct server *out, struct err *err)
 {
-	struct settings_env env = { getenv("HOME"), getenv("XDG_STATE_HOME"), getenv("XDG_RUNTIME_DIR"),
-				    (int64_t)geteuid() };
+	struct settings_env env = { getenv("HOME"), getenv("XDG_STATE_HOME"),
+				    getenv("XDG_RUNTIME_DIR"), (int64_t)geteuid() };
 	const char *url = variable(SETTINGS_SERVER_ENV);
 	const char *state = variable("YARD_STATE"), *socket = variable("YARD_SOCKET");
 
@@ -122,7 +125,8 @@ int server_find(struct server *out, struct err *err)
 	out->state = state ? mem_strdup(state) : settings_state_dir(&env, err);
 	if (!out->state)
 		return -1;
-	out->socket = socket ? mem_strdup(socket) : settings_socket_path(&env, out->state);
+	out->socket =
+		socket ? mem_strdup(socket) : settings_socket_path(&env, out->state);
 	return 0;
 }
 
@@ -137,7 +141,8 @@ void server_fini(struct server *s)
 /* Programs find each other beside their own executable, then where `make install` puts them. */
 static char *find_daemon(struct err *err)
 {
-	static const char *const places[] = { "%s/yardd", "%s/../sbin/yardd", "%s/../libexec/yard/yardd" };
+	static const char *const places[] = { "%s/yardd", "%s/../sbin/yardd",
+					      "%s/../libexec/yard/yardd" };
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 
@@ -151,7 +156,8 @@ static char *find_daemon(struct err *err)
 				return TAKE(path);
 		}
 	}
-	err_set(err, ERR_NOT_FOUND, "the daemon yardd is not beside yard (%s)", n > 0 ? self : "?");
+	err_set(err, ERR_NOT_FOUND, "the daemon yardd is not beside yard (%s)",
+		n > 0 ? self : "?");
 	return NULL;
 }
 
@@ -171,10 +177,17 @@ static int make_folder(const char *path, struct err *err)
 }
 
 /* In a session of its own, so that no Ctrl-C of ours reaches it. */
-static int spawn_daemon(const struct server *s, const char *program, int ready, const char *log)
+static int spawn_daemon(const struct server *s, const char *program, int ready,
+			const char *log)
 {
-	char *const argv[] = { (char[]){ "yardd" },  (char[]){ "--state" },    s->state,
-			       (char[]){ "--socket" }, s->socket, (char[]){ "--ready-fd" }, (char[]){ "3" }, NULL };
+	char *const argv[] = { (char[]){ "yardd" },
+			       (char[]){ "--state" },
+			       s->state,
+			       (char[]){ "--socket" },
+			       s->socket,
+			       (char[]){ "--ready-fd" },
+			       (char[]){ "3" },
+			       NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t none, all;
@@ -184,14 +197,16 @@ static int spawn_daemon(const struct server *s, const char *program, int ready, 
 	sigfillset(&all);
 	posix_spawn_file_actions_init(&files);
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND, 0600);
+	posix_spawn_file_actions_addopen(&files, 1, log, O_WRONLY | O_CREAT | O_APPEND,
+					 0600);
 	posix_spawn_file_actions_adddup2(&files, 1, 2);
 	posix_spawn_file_actions_adddup2(&files, ready, READY_FD);
 	posix_spawn_file_actions_addchdir_np(&files, "/");
 	posix_spawnattr_init(&attr);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setsigdefault(&attr, &all);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSIGDEF);
 	int rc = posix_spawn(&pid, program, &files, &attr, argv, environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
@@ -208,7 +223,9 @@ static void last_words(const char *log, char *out, size_t size)
 	out[0] = '\0';
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return;
-	int64_t from = st.st_size > (int64_t)sizeof tail - 1 ? st.st_size - (int64_t)sizeof tail + 1 : 0;
+	int64_t from = st.st_size > (int64_t)sizeof tail - 1
+			       ? st.st_size - (int64_t)sizeof tail + 1
+			       : 0;
 	ssize_t n = pread(fd, tail, sizeof tail - 1, from);
 	while (n > 0 && tail[n - 1] == '\n')
 		n--;
@@ -238,7 +255,8 @@ int server_start(const struct server *s, struct err *err)
 	char words[512], byte;
 	int ready[2];
 
-	if (!program || make_folder(s->state, err) < 0 || make_folder(dirname(folder), err) < 0)
+	if (!program || make_folder(s->state, err) < 0 ||
+	    make_folder(dirname(folder), err) < 0)
 		return -1;
 	if (pipe2(ready, O_CLOEXEC) < 0)
 		return err_sys(err, "make a pipe");
@@ -268,8 +286,10 @@ int server_stop(const struct server *s, struct err *err)
 
 	if (fd < 0)
 		return -1;
-	if (!s->socket || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid <= 0)
-		return err_set(err, ERR_UNSUPPORTED, "only a daemon on this machine can be stopped from here");
+	if (!s->socket || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
+	    peer.pid <= 0)
+		return err_set(err, ERR_UNSUPPORTED,
+			       "only a daemon on this machine can be stopped from here");
 	AUTO_FD int pidfd = (int)syscall(SYS_pidfd_open, peer.pid, 0);
 	if (pidfd < 0)
 		return err_sys(err, "find the daemon (pid %d)", peer.pid);
@@ -277,6 +297,8 @@ int server_stop(const struct server *s, struct err *err)
 		return err_sys(err, "ask the daemon (pid %d) to end", peer.pid);
 	struct pollfd p = { pidfd, POLLIN, 0 };
 	if (poll(&p, 1, STOP_MS) != 1)
-		return err_set(err, ERR_TIMEOUT, "the daemon (pid %d) was asked to end but has not yet", peer.pid);
+		return err_set(err, ERR_TIMEOUT,
+			       "the daemon (pid %d) was asked to end but has not yet",
+			       peer.pid);
 	return 0;
 }

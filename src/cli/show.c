@@ -13,11 +13,14 @@ struct show_args {
 	bool json;
 };
 
+/* clang-format off */
 static const struct opt show_table[] = {
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct show_args, json), NULL, "as JSON" },
 };
+/* clang-format on */
 
-static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const char *name, const char *fmt, ...)
+static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const char *name,
+						       const char *fmt, ...)
 {
 	va_list ap;
 
@@ -36,20 +39,26 @@ static void add_times(const struct job *j, struct buf *out)
 	line(out, "submitted", "%s (%s ago)", units_show_time(j->submitted_ms, time),
 	     units_show_duration(now - j->submitted_ms, span));
 	if (j->started_ms)
-		line(out, "started", "%s (waited %s)", units_show_time(j->started_ms, time),
+		line(out, "started", "%s (waited %s)",
+		     units_show_time(j->started_ms, time),
 		     units_show_duration(j->started_ms - j->submitted_ms, span));
 	if (j->ended_ms)
-		line(out, "ended", "%s%s%s", units_show_time(j->ended_ms, time), j->started_ms ? " after " : "",
-		     j->started_ms ? units_show_duration(j->ended_ms - j->started_ms, span) : "");
+		line(out, "ended", "%s%s%s", units_show_time(j->ended_ms, time),
+		     j->started_ms ? " after " : "",
+		     j->started_ms
+			     ? units_show_duration(j->ended_ms - j->started_ms, span)
+			     : "");
 	if (j->state == JOB_BACKOFF && j->retry_at_ms > now)
-		line(out, "next try", "in %s", units_show_duration(j->retry_at_ms - now, span));
+		line(out, "next try", "in %s",
+		     units_show_duration(j->retry_at_ms - now, span));
 }
 
 /* The command as a shell would take it, near enough to be read. */
 static void add_command(const struct role *r, struct buf *out)
 {
 	for (size_t i = 0; i < r->argc && !r->shell_line; i++) {
-		bool plain = *r->argv[i] && !strpbrk(r->argv[i], " \t\n'\"\\$&|;<>*?()#~`");
+		bool plain =
+			*r->argv[i] && !strpbrk(r->argv[i], " \t\n'\"\\$&|;<>*?()#~`");
 		buf_printf(out, plain ? "%s%s" : "%s'%s'", i ? " " : "", r->argv[i]);
 	}
 	if (r->shell_line)
@@ -64,10 +73,12 @@ static void add_role(const struct role *r, struct buf *out)
 	add_command(r, &text);
 	line(out, r->name, "%s", buf_str(&text));
 	buf_clear(&text);
-	buf_printf(&text, "%d task%s with %s cpu, %s memory", r->count, r->count == 1 ? "" : "s",
-		   units_show_cpu(r->each.cpu_milli, cpu), units_show_bytes(r->each.memory_bytes, memory));
+	buf_printf(&text, "%d task%s with %s cpu, %s memory", r->count,
+		   r->count == 1 ? "" : "s", units_show_cpu(r->each.cpu_milli, cpu),
+		   units_show_bytes(r->each.memory_bytes, memory));
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && r->each.devices[i].count > 0; i++)
-		buf_printf(&text, ", %d %s", r->each.devices[i].count, r->each.devices[i].type);
+		buf_printf(&text, ", %d %s", r->each.devices[i].count,
+			   r->each.devices[i].type);
 	line(out, "", "%s", buf_str(&text));
 }
 
@@ -80,7 +91,8 @@ static void add_spec(const struct wire_job *w, struct buf *out)
 	if (s->code)
 		line(out, "code", "%.12s", s->code);
 	for (size_t i = 0; i < s->input_count; i++)
-		line(out, i ? "" : "inputs", "%s = %s", s->inputs[i].name, s->inputs[i].uri);
+		line(out, i ? "" : "inputs", "%s = %s", s->inputs[i].name,
+		     s->inputs[i].uri);
 	for (size_t i = 0; i < s->output_count; i++)
 		line(out, i ? "" : "outputs", "%s in %s", s->outputs[i].name,
 		     w->outputs[i] ? w->outputs[i] : "the job's own storage");
@@ -88,7 +100,8 @@ static void add_spec(const struct wire_job *w, struct buf *out)
 
 static void add_tasks(const struct cli *c, const struct job *j, struct buf *out)
 {
-	static const char *const heads[] = { ">RANK", "TASK", "STATE", "NODE", ">TOOK", "HOW IT ENDED" };
+	static const char *const heads[] = { ">RANK", "TASK",  "STATE",
+					     "NODE",  ">TOOK", "HOW IT ENDED" };
 	struct table *t = table_create(heads, COUNT_OF(heads));
 	int64_t now = cli_now_ms();
 
@@ -100,11 +113,13 @@ static void add_tasks(const struct cli *c, const struct job *j, struct buf *out)
 		if (k->state == TASK_OVER)
 			exit_words(&k->exit, &end);
 		if (k->started_ms)
-			units_show_duration((k->ended_ms ? k->ended_ms : now) - k->started_ms, took);
+			units_show_duration(
+				(k->ended_ms ? k->ended_ms : now) - k->started_ms, took);
 		bool failed = k->state == TASK_OVER && !exit_ok(&k->exit);
 		table_cell(t, TABLE_PLAIN, "%zu", i);
 		table_cell(t, TABLE_PLAIN, "%s", name);
-		table_cell(t, k->state == TASK_RUNNING ? TABLE_BUSY : TABLE_PLAIN, "%s", task_state_word(k->state));
+		table_cell(t, k->state == TASK_RUNNING ? TABLE_BUSY : TABLE_PLAIN, "%s",
+			   task_state_word(k->state));
 		table_cell(t, TABLE_PLAIN, "%s", k->place.node);
 		table_cell(t, TABLE_PLAIN, "%s", took);
 		table_cell(t, failed ? TABLE_BAD : TABLE_PLAIN, "%s", buf_str(&end));
@@ -119,11 +134,15 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 	const struct job *j = w->job;
 	bool ended = j->state == JOB_ENDED;
 	const char *word = ended ? outcome_word(j->outcome) : job_state_word(j->state);
-	const char *colour = c->colour_out ? table_colour_code(view_colour(j->state, j->outcome)) : "";
+	const char *colour =
+		c->colour_out ? table_colour_code(view_colour(j->state, j->outcome)) : "";
 
 	line(out, "job", "%" PRId64 " %s", j->id, j->spec->name);
-	line(out, "state", "%s%s%s%s%s", colour, word, *colour ? TABLE_COLOUR_END : "", ended ? "" : ": ",
-	     ended ? "" : w->why ? w->why : wire_state_words(j->state));
+	line(out, "state", "%s%s%s%s%s", colour, word, *colour ? TABLE_COLOUR_END : "",
+	     ended ? "" : ": ",
+	     ended    ? ""
+	     : w->why ? w->why
+		      : wire_state_words(j->state));
 	if (ended && j->outcome != OUTCOME_SUCCEEDED)
 		line(out, "exit code", "%d", w->exit_code);
 	if (j->reason && *j->reason)
@@ -164,7 +183,13 @@ static int run_show(struct cli *c, const void *args, const struct opts_list *ope
 }
 
 const struct command cmd_show = {
-	.name = "show", .operands = "JOB", .summary = "tell everything about a job", .table = show_table,
-	.count = COUNT_OF(show_table), .args_size = sizeof(struct show_args), .operands_min = 1,
-	.operands_max = 1, .run = run_show,
+	.name = "show",
+	.operands = "JOB",
+	.summary = "tell everything about a job",
+	.table = show_table,
+	.count = COUNT_OF(show_table),
+	.args_size = sizeof(struct show_args),
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run_show,
 };

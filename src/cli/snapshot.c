@@ -10,8 +10,9 @@
 #include "base/units.h"
 #include "pack/folder.h"
 
-#define KEEP_BYTES (8 << 20) /* a smaller archive is kept in memory between hashing and sending */
-#define TRIES      3         /* for a folder that changes while it is read */
+#define KEEP_BYTES                                                                       \
+	(8 << 20) /* a smaller archive is kept in memory between hashing and sending */
+#define TRIES 3   /* for a folder that changes while it is read */
 
 struct packing {
 	struct cli *cli;
@@ -65,17 +66,21 @@ static void warn_big(const struct packing *p, const struct pack_stats *s)
 
 	if (s->bytes < PACK_BYTES_MANY && s->files < PACK_FILES_MANY)
 		return;
-	cli_say(p->cli, "this folder is big: %s in %lld files (biggest: %s, %s); name what the job does not "
-			"need in .yardignore, and give data by --input",
+	cli_say(p->cli,
+		"this folder is big: %s in %lld files (biggest: %s, %s); name what the job does not "
+		"need in .yardignore, and give data by --input",
 		units_show_bytes(s->bytes, all), (long long)s->files, s->largest,
 		units_show_bytes(s->largest_bytes, one));
 }
 
 /* 1: there now; 0: what was sent had changed meanwhile. */
-static int send_once(struct packing *p, bool warn, char hash[PACK_HASH_HEX], struct err *err)
+static int send_once(struct packing *p, bool warn, char hash[PACK_HASH_HEX],
+		     struct err *err)
 {
 	AUTO_ANSWER struct answer has = { 0 }, put = { 0 };
-	struct pack_job job = { .folder = p->folder, .write = keep, .notice = warn ? tell : NULL, .arg = p };
+	struct pack_job job = {
+		.folder = p->folder, .write = keep, .notice = warn ? tell : NULL, .arg = p
+	};
 	struct pack_stats stats;
 
 	buf_clear(&p->kept);
@@ -100,7 +105,10 @@ static int send_once(struct packing *p, bool warn, char hash[PACK_HASH_HEX], str
 	}
 	if (client_call(p->cli->client, &r, &put, err) == 0)
 		return 1;
-	return !p->whole && (err->code == ERR_CONFLICT || strstr(err->text, "another hash")) ? 0 : -1;
+	return !p->whole && (err->code == ERR_CONFLICT ||
+			     strstr(err->text, "another hash"))
+		       ? 0
+		       : -1;
 }
 
 /* What a person would not want to send as "the code". */
@@ -114,7 +122,8 @@ static const char *not_a_project(const char *folder)
 	return real && str_eq(real, home) ? "your home folder" : NULL;
 }
 
-int snapshot_send(struct cli *c, const char *folder, char hash[PACK_HASH_HEX], struct err *err)
+int snapshot_send(struct cli *c, const char *folder, char hash[PACK_HASH_HEX],
+		  struct err *err)
 {
 	struct packing p = { .cli = c, .folder = folder ? folder : "." };
 	const char *what = folder ? NULL : not_a_project(".");
@@ -122,13 +131,17 @@ int snapshot_send(struct cli *c, const char *folder, char hash[PACK_HASH_HEX], s
 
 	hash[0] = '\0';
 	if (what) {
-		cli_say(c, "this is %s: nothing of it is sent along (cd into a project, or --code DIR)", what);
+		cli_say(c,
+			"this is %s: nothing of it is sent along (cd into a project, or --code DIR)",
+			what);
 		return 0;
 	}
 	for (int i = 0; i < TRIES && rc == 0; i++)
 		rc = send_once(&p, i == 0, hash, err);
 	buf_fini(&p.kept);
 	if (rc == 0)
-		return err_set(err, ERR_CONFLICT, "the folder changes while it is read: try again when it is still");
+		return err_set(
+			err, ERR_CONFLICT,
+			"the folder changes while it is read: try again when it is still");
 	return rc < 0 ? err_wrap(err, "send the folder %s", folder ? folder : "here") : 0;
 }

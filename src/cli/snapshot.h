@@ -7,4 +7,5 @@
 
 /* folder NULL: the current one, unless that is a home folder or the root: then, with a
  * word to the user, no code (hash ""). */
-int snapshot_send(struct cli *c, const char *folder, char hash[PACK_HASH_HEX], struct err *err);
+int snapshot_send(struct cli *c, const char *folder, char hash[PACK_HASH_HEX],
+		  struct err *err);

@@ -18,12 +18,14 @@ struct submit_args {
 	const char *code;
 };
 
+/* clang-format off */
 static const struct opt submit_table[] = {
 	{ "code", 0, OPT_TEXT, OPT_INTO(struct submit_args, code), "DIR", "send this folder along as its code" },
 	{ "dry-run", 0, OPT_FLAG, OPT_INTO(struct submit_args, dry_run), NULL,
 	  "only check, and say what would happen now" },
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct submit_args, json), NULL, "print the answer as JSON" },
 };
+/* clang-format on */
 
 static int read_file(const char *path, struct buf *out, struct err *err)
 {
@@ -33,12 +35,15 @@ static int read_file(const char *path, struct buf *out, struct err *err)
 	ssize_t n;
 
 	if (fd < 0)
-		return errno == ENOENT ? err_set(err, ERR_NOT_FOUND, "there is no file %s", path) :
-					 err_sys(err, "open %s", path);
+		return errno == ENOENT
+			       ? err_set(err, ERR_NOT_FOUND, "there is no file %s", path)
+			       : err_sys(err, "open %s", path);
 	while ((n = read(fd, chunk, sizeof chunk)) > 0) {
 		buf_add(out, chunk, (size_t)n);
 		if (out->len > DOC_BYTES_MAX)
-			return err_set(err, ERR_TOO_LARGE, "%s is larger than 8 MiB: that is no job file", path);
+			return err_set(err, ERR_TOO_LARGE,
+				       "%s is larger than 8 MiB: that is no job file",
+				       path);
 	}
 	return n < 0 ? err_sys(err, "read %s", path) : 0;
 }
@@ -53,11 +58,14 @@ static int add_code(struct buf *text, const char *hash, struct err *err)
 	if (!d || doc_root(d)->kind != DOC_MAP)
 		return 0; /* the server says what is wrong with it */
 	if (doc_get(doc_root(d), "code"))
-		return err_set(err, ERR_INVALID, "the file names its code already: leave out that, or --code");
+		return err_set(
+			err, ERR_INVALID,
+			"the file names its code already: leave out that, or --code");
 	if (at < text->len && text->data[at] == '{') {
 		AUTO_BUF struct buf out = { 0 };
 		buf_add(&out, text->data, at + 1);
-		buf_printf(&out, "\"code\":\"%s\"%s", hash, doc_root(d)->count ? "," : "");
+		buf_printf(&out, "\"code\":\"%s\"%s", hash,
+			   doc_root(d)->count ? "," : "");
 		buf_add(&out, text->data + at + 1, text->len - at - 1);
 		struct buf before = *text;
 		*text = out;
@@ -67,13 +75,17 @@ static int add_code(struct buf *text, const char *hash, struct err *err)
 	}
 	AUTO_DOC struct doc *again = doc_parse(buf_str(text), text->len, NULL);
 	if (!again || !str_eq(doc_str(doc_root(again), "code", NULL), hash))
-		return err_set(err, ERR_INVALID, "the code's hash cannot be added to this file: write `code: %s` "
-						 "in it yourself", hash);
+		return err_set(
+			err, ERR_INVALID,
+			"the code's hash cannot be added to this file: write `code: %s` "
+			"in it yourself",
+			hash);
 	return 0;
 }
 
 /* "file:line:column: field: what is wrong", as compilers do and editors understand. */
-static void print_problems(const struct cli *c, const char *file, const struct problems *p)
+static void print_problems(const struct cli *c, const char *file,
+			   const struct problems *p)
 {
 	for (size_t i = 0; i < p->count; i++) {
 		AUTO_BUF struct buf out = { 0 };
@@ -85,7 +97,8 @@ static void print_problems(const struct cli *c, const char *file, const struct p
 		buf_printf(&out, " %s\n", p->items[i].text);
 		cli_write(STDERR_FILENO, out.data, out.len);
 	}
-	cli_say(c, "%s was refused: %zu problem%s", file, p->count, p->count == 1 ? "" : "s");
+	cli_say(c, "%s was refused: %zu problem%s", file, p->count,
+		p->count == 1 ? "" : "s");
 }
 
 static void print_answer(const struct answer *a, bool json)
@@ -114,11 +127,15 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 
 	if (read_file(file, &text, &err) < 0)
 		return cli_fail(c, &err);
-	if (a->code && (snapshot_send(c, a->code, hash, &err) < 0 || add_code(&text, hash, &err) < 0))
+	if (a->code && (snapshot_send(c, a->code, hash, &err) < 0 ||
+			add_code(&text, hash, &err) < 0))
 		return cli_fail(c, &err);
 	key_make(key);
-	struct request r = { .method = "POST", .target = a->dry_run ? "/jobs?dry_run=1" : "/jobs",
-			     .key = key, .body = buf_str(&text), .body_len = text.len };
+	struct request r = { .method = "POST",
+			     .target = a->dry_run ? "/jobs?dry_run=1" : "/jobs",
+			     .key = key,
+			     .body = buf_str(&text),
+			     .body_len = text.len };
 	if (client_call(c->client, &r, &answer, &err) < 0) {
 		if (!answer.problems.count)
 			return cli_fail(c, &err);
@@ -134,7 +151,14 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 }
 
 const struct command cmd_submit = {
-	.name = "submit", .operands = "FILE", .summary = "send a job file (YAML or JSON; - is stdin); prints the id",
-	.table = submit_table, .count = COUNT_OF(submit_table), .args_size = sizeof(struct submit_args),
-	.starts = true, .operands_min = 1, .operands_max = 1, .run = run_submit,
+	.name = "submit",
+	.operands = "FILE",
+	.summary = "send a job file (YAML or JSON; - is stdin); prints the id",
+	.table = submit_table,
+	.count = COUNT_OF(submit_table),
+	.args_size = sizeof(struct submit_args),
+	.starts = true,
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run_submit,
 };

@@ -47,7 +47,8 @@ static size_t make_plain(char *text)
 	for (size_t i = 0; i < len;) {
 		size_t n = utf8_sequence(text + i, len - i);
 		bool control = (unsigned char)text[i] < ' ' || text[i] == 0x7f ||
-			       (n == 2 && (unsigned char)text[i] == 0xc2 && (unsigned char)text[i + 1] < 0xa0);
+			       (n == 2 && (unsigned char)text[i] == 0xc2 &&
+				(unsigned char)text[i + 1] < 0xa0);
 		if (n == 0 || control) {
 			i += n ? n : 1;
 			text[out++] = '?';
@@ -80,8 +81,9 @@ void table_cell(struct table *t, enum table_colour colour, const char *fmt, ...)
 const char *table_colour_code(enum table_colour c)
 {
 	static const char *const codes[TABLE_COLOUR_COUNT] = {
-		[TABLE_PLAIN] = "", [TABLE_GOOD] = "\033[32m", [TABLE_BAD] = "\033[31m",
-		[TABLE_BUSY] = "\033[36m", [TABLE_DIM] = "\033[2m",
+		[TABLE_PLAIN] = "",       [TABLE_GOOD] = "\033[32m",
+		[TABLE_BAD] = "\033[31m", [TABLE_BUSY] = "\033[36m",
+		[TABLE_DIM] = "\033[2m",
 	};
 
 	return codes[c];
@@ -113,11 +115,13 @@ struct row_style {
 	bool colours;
 };
 
-static void add_row(const struct table *t, const struct cell *row, struct row_style style, struct buf *out)
+static void add_row(const struct table *t, const struct cell *row, struct row_style style,
+		    struct buf *out)
 {
 	for (size_t i = 0; i < t->columns; i++) {
 		bool right = t->heads[i][0] == '>', last = i + 1 == t->columns;
-		size_t width = style.widths[i], have = row[i].width < width ? row[i].width : width;
+		size_t width = style.widths[i],
+		       have = row[i].width < width ? row[i].width : width;
 		bool coloured = style.colours && row[i].colour != TABLE_PLAIN;
 		if (right)
 			pad(out, width - have);

@@ -9,7 +9,14 @@
 
 #define TABLE_COLUMNS_MAX 12
 
-enum table_colour { TABLE_PLAIN, TABLE_GOOD, TABLE_BAD, TABLE_BUSY, TABLE_DIM, TABLE_COLOUR_COUNT };
+enum table_colour {
+	TABLE_PLAIN,
+	TABLE_GOOD,
+	TABLE_BAD,
+	TABLE_BUSY,
+	TABLE_DIM,
+	TABLE_COLOUR_COUNT
+};
 
 struct table;
 

@@ -25,11 +25,11 @@
 #include "pack/folder.h"
 
 /* Root mode: whom yard-unpack becomes.  Afterwards the tree is given to root. */
-#define UNPACK_UID   65534
-#define ARCHIVE_FD   3
-#define TARGET_FD    4
-#define SAYS_MAX     512 /* bytes of yard-unpack's one line */
-#define CHUNK_BYTES  (256 << 10)
+#define UNPACK_UID  65534
+#define ARCHIVE_FD  3
+#define TARGET_FD   4
+#define SAYS_MAX    512 /* bytes of yard-unpack's one line */
+#define CHUNK_BYTES (256 << 10)
 
 struct depot_upload {
 	struct depot_files *depot;
@@ -67,13 +67,15 @@ static int nameless_file(const char *folder, struct err *err)
 	return fd;
 }
 
-struct depot_upload *depot_code_begin(struct depot *base, const char *hash, struct err *err)
+struct depot_upload *depot_code_begin(struct depot *base, const char *hash,
+				      struct err *err)
 {
 	struct depot_files *d = depot_files_of(base);
 	AUTO_FREE char *folder = str_printf("%s/upload", d->state);
 
 	if (!pack_hash_valid(hash)) {
-		err_set(err, ERR_INVALID, "a code hash is 64 lower-case hex digits, not \"%.80s\"", hash);
+		err_set(err, ERR_INVALID,
+			"a code hash is 64 lower-case hex digits, not \"%.80s\"", hash);
 		return NULL;
 	}
 	int fd = nameless_file(folder, err);
@@ -88,7 +90,8 @@ struct depot_upload *depot_code_begin(struct depot *base, const char *hash, stru
 	return u;
 }
 
-int depot_code_write(struct depot_upload *u, const void *data, size_t len, struct err *err)
+int depot_code_write(struct depot_upload *u, const void *data, size_t len,
+		     struct err *err)
 {
 	const char *p = data;
 
@@ -100,8 +103,10 @@ int depot_code_write(struct depot_upload *u, const void *data, size_t len, struc
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && (errno == ENOSPC || errno == EDQUOT))
-			return err_set(err, ERR_IO, "the disk that holds %s is full: make room there, then try again",
-				       u->depot->state);
+			return err_set(
+				err, ERR_IO,
+				"the disk that holds %s is full: make room there, then try again",
+				u->depot->state);
 		if (n < 0)
 			return err_sys(err, "keep the code snapshot");
 		p += n;
@@ -131,10 +136,11 @@ static int check_hash(const struct depot_upload *u, struct err *err)
 	if (n < 0)
 		return err_sys(err, "read the code snapshot back");
 	if (strcmp(found, u->hash) != 0)
-		return err_set(err, ERR_INVALID,
-			       "what was sent has another hash (%.12s) than was said (%.12s): the folder "
-			       "changed while it was read, or bytes were lost; send it again",
-			       found, u->hash);
+		return err_set(
+			err, ERR_INVALID,
+			"what was sent has another hash (%.12s) than was said (%.12s): the folder "
+			"changed while it was read, or bytes were lost; send it again",
+			found, u->hash);
 	return 0;
 }
 
@@ -146,7 +152,12 @@ static int spawn_unpack(const struct depot_upload *u, int target, int says, pid_
 	snprintf(entries, sizeof entries, "%d", PACK_FILES_MAX);
 	snprintf(bytes, sizeof bytes, "%lld", (long long)PACK_BYTES_MAX);
 	snprintf(uid, sizeof uid, "%d", geteuid() == 0 ? UNPACK_UID : -1);
-	char *const argv[] = { (char[]){ "yard-unpack" }, (char[]){ "3" }, (char[]){ "4" }, uid, entries, bytes,
+	char *const argv[] = { (char[]){ "yard-unpack" },
+			       (char[]){ "3" },
+			       (char[]){ "4" },
+			       uid,
+			       entries,
+			       bytes,
 			       NULL };
 	char *const env[] = { NULL };
 	posix_spawn_file_actions_t files;
@@ -179,7 +190,8 @@ static int hear_unpack(pid_t pid, int says, struct err *err)
 	ssize_t n;
 	int status;
 
-	while ((n = read(says, line + used, sizeof line - 1 - used)) > 0 || (n < 0 && errno == EINTR))
+	while ((n = read(says, line + used, sizeof line - 1 - used)) > 0 ||
+	       (n < 0 && errno == EINTR))
 		used += n > 0 ? (size_t)n : 0;
 	line[used] = '\0';
 	line[strcspn(line, "\n")] = '\0';
@@ -188,11 +200,13 @@ static int hear_unpack(pid_t pid, int says, struct err *err)
 			return err_sys(err, "wait for yard-unpack");
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) > 1 && WEXITSTATUS(status) <= ERR_CODE_END)
+	if (WIFEXITED(status) && WEXITSTATUS(status) > 1 &&
+	    WEXITSTATUS(status) <= ERR_CODE_END)
 		return err_set(err, (enum err_code)(WEXITSTATUS(status) - 1), "%s", line);
 	return err_set(err, ERR_INTERNAL, "yard-unpack ended by %s %d: %s",
 		       WIFSIGNALED(status) ? "signal" : "exit code",
-		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status), line);
+		       WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
+		       line);
 }
 
 static int unpack_into(const struct depot_upload *u, const char *tree, struct err *err)
@@ -202,7 +216,8 @@ static int unpack_into(const struct depot_upload *u, const char *tree, struct er
 
 	if (lseek(u->fd, 0, SEEK_SET) < 0)
 		return err_sys(err, "read the code snapshot back");
-	AUTO_FD int archive = u->fd > TARGET_FD ? -1 : fcntl(u->fd, F_DUPFD_CLOEXEC, TARGET_FD + 1);
+	AUTO_FD int archive =
+		u->fd > TARGET_FD ? -1 : fcntl(u->fd, F_DUPFD_CLOEXEC, TARGET_FD + 1);
 	struct depot_upload moved = *u;
 	if (archive >= 0)
 		moved.fd = archive;
@@ -219,7 +234,8 @@ static int unpack_into(const struct depot_upload *u, const char *tree, struct er
 	int rc = spawn_unpack(&moved, target, say, &pid);
 	close(say);
 	if (rc != 0)
-		return err_set(err, ERR_IO, "start %s: %s", u->depot->unpack, strerror(rc));
+		return err_set(err, ERR_IO, "start %s: %s", u->depot->unpack,
+			       strerror(rc));
 	return hear_unpack(pid, hear, err);
 }
 
@@ -249,12 +265,15 @@ static int store_tree(const struct depot_upload *u, const char *work, struct err
 static void finish_work(void *arg)
 {
 	struct depot_upload *u = arg;
-	AUTO_FREE char *work = str_printf("%s/upload/%016" PRIx64, u->depot->state, u->unique);
+	AUTO_FREE char *work =
+		str_printf("%s/upload/%016" PRIx64, u->depot->state, u->unique);
 	struct err ignored;
 
 	u->failed = check_hash(u, &u->err) < 0 ||
-		    (!depot_code_has(&u->depot->base, u->hash) && store_tree(u, work, &u->err) < 0);
-	tree_delete(work, &ignored); /* there only after a failure, or when another was first */
+		    (!depot_code_has(&u->depot->base, u->hash) &&
+		     store_tree(u, work, &u->err) < 0);
+	tree_delete(work,
+		    &ignored); /* there only after a failure, or when another was first */
 }
 
 static void finish_answer(void *arg)

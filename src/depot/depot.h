@@ -24,7 +24,8 @@ struct depot_places {
 	const char *const *outputs;
 };
 
-typedef void (*depot_prepared)(void *arg, const struct depot_places *p, const struct err *err);
+typedef void (*depot_prepared)(void *arg, const struct depot_places *p,
+			       const struct err *err);
 typedef void (*depot_collected)(void *arg, const struct err *err);
 
 struct depot;
@@ -32,13 +33,15 @@ struct depot;
 struct depot_ops {
 	/* Neither call keeps j; done() comes later, on the loop, once.
 	 * Makes the job's folders, its code and inputs ready, owned by uid_base where >= 0. */
-	void (*prepare)(struct depot *d, const struct job *j, int64_t uid_base, depot_prepared done,
-			void *arg);
+	void (*prepare)(struct depot *d, const struct job *j, int64_t uid_base,
+			depot_prepared done, void *arg);
 	/* Makes what the outputs hold durable. */
-	void (*collect)(struct depot *d, const struct job *j, depot_collected done, void *arg);
+	void (*collect)(struct depot *d, const struct job *j, depot_collected done,
+			void *arg);
 	/* The attempt's folder (created on demand by the engine); caller frees. */
 	char *(*attempt_folder)(struct depot *d, int64_t job, int task, int attempt);
-	char *(*output_folder)(struct depot *d, int64_t job, const char *output); /* caller frees */
+	char *(*output_folder)(struct depot *d, int64_t job,
+			       const char *output); /* caller frees */
 	/* What is under way is forgotten: no done() comes after. */
 	void (*destroy)(struct depot *d);
 };
@@ -48,15 +51,16 @@ struct depot {
 };
 
 /* Real depot.  unpack_path: the yard-unpack program. */
-struct depot *depot_files_create(struct world *w, const char *state_dir, const char *unpack_path,
-				 struct err *err);
+struct depot *depot_files_create(struct world *w, const char *state_dir,
+				 const char *unpack_path, struct err *err);
 struct depot *depot_sim_create(struct world *w, int fail_percent);
 
 /* Code snapshots (real depot only): content-addressed archives. */
 int depot_code_has(struct depot *d, const char *hash); /* 1 there, 0 not */
 struct depot_upload; /* streams an archive in; its hash is checked at the end */
 struct depot_upload *depot_code_begin(struct depot *d, const char *hash, struct err *err);
-int depot_code_write(struct depot_upload *u, const void *data, size_t len, struct err *err);
+int depot_code_write(struct depot_upload *u, const void *data, size_t len,
+		     struct err *err);
 /* Takes the upload.  done: stored, unpacked and durable, or why not. */
 void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg);
 void depot_code_abort(struct depot_upload *u);

@@ -125,19 +125,21 @@ static int prepare_code(struct files_op *op, struct err *err)
 
 	op->code = str_printf("%s/tree", folder);
 	if (access(op->code, F_OK) < 0)
-		return err_set(err, ERR_NOT_FOUND,
-			       "the code snapshot %.12s is not here: submit again with the code",
-			       op->code_hash);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"the code snapshot %.12s is not here: submit again with the code",
+			op->code_hash);
 	return 0;
 }
 
 static int prepare_output(struct files_op *op, struct place *p, struct err *err)
 {
 	if (p->uri)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "output %s: places of your own (%s) come with storage; leave its uri "
-			       "out to keep it with the job",
-			       p->name, p->uri);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"output %s: places of your own (%s) come with storage; leave its uri "
+			"out to keep it with the job",
+			p->name, p->uri);
 	p->path = depot_layout_output(op->depot->state, op->job, p->name);
 	if (tree_make(p->path, op->uid_base >= 0 ? PASSAGE_MODE : 0700, err) < 0)
 		return -1;
@@ -156,7 +158,8 @@ static int prepare_all(struct files_op *op, struct err *err)
 		return -1;
 	for (size_t i = 0; i < op->input_count; i++) {
 		struct place *p = &op->inputs[i];
-		p->path = input_resolve(p->uri, op->uid_base >= 0 ? op->owner_uid : -1, err);
+		p->path = input_resolve(p->uri, op->uid_base >= 0 ? op->owner_uid : -1,
+					err);
 		if (!p->path)
 			return err_wrap(err, "input %s", p->name);
 	}
@@ -199,10 +202,12 @@ static void collect_work(void *arg)
 		return; /* never prepared */
 	/* The folders above must be found again, too. */
 	op->failed = tree_sync(output, NULL, &op->err) < 0 ||
-		     tree_sync_folder(job, &op->err) < 0 || tree_sync_folder(jobs, &op->err) < 0;
+		     tree_sync_folder(job, &op->err) < 0 ||
+		     tree_sync_folder(jobs, &op->err) < 0;
 }
 
-static void files_collect(struct depot *base, const struct job *j, depot_collected done, void *arg)
+static void files_collect(struct depot *base, const struct job *j, depot_collected done,
+			  void *arg)
 {
 	struct depot_files *d = depot_files_of(base);
 	struct files_op *op = op_create(d, j, arg);
@@ -255,8 +260,8 @@ static const struct depot_ops files_ops = {
 	.destroy = files_destroy,
 };
 
-struct depot *depot_files_create(struct world *w, const char *state_dir, const char *unpack_path,
-				 struct err *err)
+struct depot *depot_files_create(struct world *w, const char *state_dir,
+				 const char *unpack_path, struct err *err)
 {
 	static const char *const folders[] = { "jobs", "code" };
 	mode_t mode = geteuid() == 0 ? PASSAGE_MODE : 0700;

@@ -85,7 +85,8 @@ static struct sim_op *op_create(struct depot_sim *d, void *arg)
 		d->ops->prev = op;
 	d->ops = op;
 	op->timer = world_timer_create(d->world, op_due, op);
-	world_timer_at(op->timer, world_mono_ms(d->world) + (int64_t)((luck >> 16) % span));
+	world_timer_at(op->timer,
+		       world_mono_ms(d->world) + (int64_t)((luck >> 16) % span));
 	return op;
 }
 
@@ -110,7 +111,8 @@ static void sim_prepare(struct depot *base, const struct job *j, int64_t uid_bas
 		op->outputs[i] = depot_output_path(base, j, s->outputs[i].name);
 }
 
-static void sim_collect(struct depot *base, const struct job *j, depot_collected done, void *arg)
+static void sim_collect(struct depot *base, const struct job *j, depot_collected done,
+			void *arg)
 {
 	(void)j;
 	op_create((struct depot_sim *)base, arg)->collected = done;

@@ -76,7 +76,8 @@ static char *path_of(const char *uri, struct err *err)
 	if (rest[0] == '/')
 		path = unescape(rest);
 	if (!path)
-		err_set(err, ERR_INVALID, "\"%s\" is no file URI: write file:///absolute/path", uri);
+		err_set(err, ERR_INVALID,
+			"\"%s\" is no file URI: write file:///absolute/path", uri);
 	return path;
 }
 

@@ -12,7 +12,8 @@
 
 char *depot_layout_job(const char *state, int64_t job)
 {
-	return str_printf("%s/jobs/%" PRId64 "/%" PRId64, state, job / JOBS_A_FOLDER, job);
+	return str_printf("%s/jobs/%" PRId64 "/%" PRId64, state, job / JOBS_A_FOLDER,
+			  job);
 }
 
 char *depot_layout_attempt(const char *state, int64_t job, int task, int attempt)
@@ -23,8 +24,8 @@ char *depot_layout_attempt(const char *state, int64_t job, int task, int attempt
 
 char *depot_layout_output(const char *state, int64_t job, const char *output)
 {
-	return str_printf("%s/jobs/%" PRId64 "/%" PRId64 "/output/%s", state, job / JOBS_A_FOLDER,
-			  job, output);
+	return str_printf("%s/jobs/%" PRId64 "/%" PRId64 "/output/%s", state,
+			  job / JOBS_A_FOLDER, job, output);
 }
 
 char *depot_layout_code(const char *state, const char *hash)

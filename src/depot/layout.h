@@ -7,4 +7,5 @@
 char *depot_layout_job(const char *state, int64_t job);
 char *depot_layout_attempt(const char *state, int64_t job, int task, int attempt);
 char *depot_layout_output(const char *state, int64_t job, const char *output);
-char *depot_layout_code(const char *state, const char *hash); /* the folder that holds tree/ */
+char *depot_layout_code(const char *state,
+			const char *hash); /* the folder that holds tree/ */

@@ -40,7 +40,8 @@ int tree_make(const char *path, mode_t mode, struct err *err)
 /* What to do on the way: with each entry that is no folder, and with each folder after
  * all that is in it.  `name` is relative to `at`; for the root, folder's name is NULL. */
 struct visitor {
-	int (*entry)(void *arg, int at, const char *name, const struct stat *st, struct err *err);
+	int (*entry)(void *arg, int at, const char *name, const struct stat *st,
+		     struct err *err);
 	int (*folder)(void *arg, int at, const char *name, int fd, struct err *err);
 	void *arg;
 };
@@ -65,7 +66,8 @@ static int level_open(struct level *l, int at, const char *name, struct err *err
 	return 0;
 }
 
-static int visit_next(const struct visitor *v, struct level *levels, int *depth, struct err *err)
+static int visit_next(const struct visitor *v, struct level *levels, int *depth,
+		      struct err *err)
 {
 	struct level *l = &levels[*depth - 1];
 	int fd = dirfd(l->dir), rc = 0;
@@ -78,7 +80,8 @@ static int visit_next(const struct visitor *v, struct level *levels, int *depth,
 			return err_sys(err, "read folder %s", l->name);
 		int above = *depth > 1 ? dirfd(levels[*depth - 2].dir) : AT_FDCWD;
 		if (v->folder)
-			rc = v->folder(v->arg, above, *depth > 1 ? l->name : NULL, fd, err);
+			rc = v->folder(v->arg, above, *depth > 1 ? l->name : NULL, fd,
+				       err);
 		closedir(l->dir);
 		free(l->name);
 		--*depth;
@@ -91,7 +94,8 @@ static int visit_next(const struct visitor *v, struct level *levels, int *depth,
 	if (!S_ISDIR(st.st_mode))
 		return v->entry ? v->entry(v->arg, fd, e->d_name, &st, err) : 0;
 	if (*depth == TREE_DEPTH_MAX)
-		return err_set(err, ERR_TOO_LARGE, "folders nested deeper than %d", TREE_DEPTH_MAX);
+		return err_set(err, ERR_TOO_LARGE, "folders nested deeper than %d",
+			       TREE_DEPTH_MAX);
 	if (level_open(&levels[*depth], fd, e->d_name, err) < 0)
 		return -1;
 	++*depth;
@@ -121,7 +125,8 @@ struct sync_walk {
 	bool failed; /* the disk said no */
 };
 
-static int sync_entry(void *arg, int at, const char *name, const struct stat *st, struct err *err)
+static int sync_entry(void *arg, int at, const char *name, const struct stat *st,
+		      struct err *err)
 {
 	struct sync_walk *w = arg;
 
@@ -187,7 +192,8 @@ struct own_walk {
 	gid_t gid;
 };
 
-static int own_one(const struct own_walk *w, int at, const char *name, mode_t mode, struct err *err)
+static int own_one(const struct own_walk *w, int at, const char *name, mode_t mode,
+		   struct err *err)
 {
 	mode_t want = mode & 0755;
 
@@ -198,7 +204,8 @@ static int own_one(const struct own_walk *w, int at, const char *name, mode_t mo
 	return 0;
 }
 
-static int own_entry(void *arg, int at, const char *name, const struct stat *st, struct err *err)
+static int own_entry(void *arg, int at, const char *name, const struct stat *st,
+		     struct err *err)
 {
 	return own_one(arg, at, name, st->st_mode, err);
 }
@@ -209,7 +216,8 @@ static int own_folder(void *arg, int at, const char *name, int fd, struct err *e
 
 	(void)at;
 	if (fchown(fd, w->uid, w->gid) < 0 || fchmod(fd, 0755) < 0)
-		return err_sys(err, "give %s to uid %u", name ? name : "the folder", w->uid);
+		return err_sys(err, "give %s to uid %u", name ? name : "the folder",
+			       w->uid);
 	return 0;
 }
 
@@ -220,7 +228,8 @@ int tree_own(const char *path, uid_t uid, gid_t gid, struct err *err)
 	return visit(path, &(struct visitor){ own_entry, own_folder, &w }, err);
 }
 
-static int remove_entry(void *arg, int at, const char *name, const struct stat *st, struct err *err)
+static int remove_entry(void *arg, int at, const char *name, const struct stat *st,
+			struct err *err)
 {
 	(void)arg, (void)st;
 	return unlinkat(at, name, 0) < 0 ? err_sys(err, "remove %s", name) : 0;
@@ -240,7 +249,8 @@ int tree_delete(const char *path, struct err *err)
 		return 0;
 	if (visit(path, &(struct visitor){ remove_entry, remove_folder, NULL }, err) < 0)
 		return -1;
-	return rmdir(path) < 0 && errno != ENOENT ? err_sys(err, "remove folder %s", path) : 0;
+	return rmdir(path) < 0 && errno != ENOENT ? err_sys(err, "remove folder %s", path)
+						  : 0;
 }
 
 /* The kernel's form of an access list (linux/posix_acl_xattr.h), little endian. */
@@ -256,7 +266,13 @@ struct acl {
 
 int tree_let_read(const char *path, uid_t uid, struct err *err)
 {
-	enum { USER_OBJ = 0x01, USER = 0x02, GROUP_OBJ = 0x04, MASK = 0x10, OTHER = 0x20 };
+	enum {
+		USER_OBJ = 0x01,
+		USER = 0x02,
+		GROUP_OBJ = 0x04,
+		MASK = 0x10,
+		OTHER = 0x20
+	};
 	const uint32_t none = htole32(UINT32_MAX);
 	const struct acl acl = {
 		htole32(2),
@@ -269,6 +285,8 @@ int tree_let_read(const char *path, uid_t uid, struct err *err)
 
 	if (setxattr(path, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ||
 	    setxattr(path, "system.posix_acl_default", &acl, sizeof acl, 0) < 0)
-		return errno == EOPNOTSUPP ? 0 : err_sys(err, "let uid %u read %s", uid, path);
+		return errno == EOPNOTSUPP
+			       ? 0
+			       : err_sys(err, "let uid %u read %s", uid, path);
 	return 0;
 }

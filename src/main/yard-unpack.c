@@ -26,7 +26,8 @@ static int unpack(char *const *argv, struct err *err)
 
 	for (int i = 0; i < ARGUMENTS; i++)
 		if (str_to_i64(argv[i], i == UID ? -1 : 0, INT64_MAX / 2, &n[i]) < 0)
-			return err_set(err, ERR_INVALID, "argument %d is no number: %s", i + 1, argv[i]);
+			return err_set(err, ERR_INVALID, "argument %d is no number: %s",
+				       i + 1, argv[i]);
 	struct unpack_limits limits = { .entries = n[ENTRIES], .bytes = n[BYTES] };
 	/* Names in archives are UTF-8; set before the sandbox hides the locale's files. */
 	setlocale(LC_CTYPE, "C.UTF-8");
@@ -41,7 +42,8 @@ int main(int argc, char **argv)
 	struct err err = { .code = ERR_NONE };
 
 	if (argc != ARGUMENTS + 1) {
-		fprintf(stderr, "usage: yard-unpack ARCHIVE_FD TARGET_FD UID ENTRIES_MAX BYTES_MAX\n");
+		fprintf(stderr,
+			"usage: yard-unpack ARCHIVE_FD TARGET_FD UID ENTRIES_MAX BYTES_MAX\n");
 		return 2;
 	}
 	if (unpack(argv + 1, &err) == 0)

@@ -39,7 +39,8 @@ struct packer {
 	int depth;
 };
 
-static __attribute__((format(printf, 2, 3))) void notice(const struct packer *p, const char *fmt, ...)
+static __attribute__((format(printf, 2, 3))) void notice(const struct packer *p,
+							 const char *fmt, ...)
 {
 	AUTO_BUF struct buf text = { 0 };
 	va_list ap;
@@ -63,11 +64,12 @@ static int emit(struct packer *p, const void *data, size_t len, struct err *err)
 
 	p->stats->bytes += (int64_t)len;
 	if (p->stats->bytes > max)
-		return err_set(err, ERR_TOO_LARGE,
-			       "the folder is larger than %lld MiB (biggest file: %s, %lld MiB): name what "
-			       "the job does not need in .yardignore, and give data as an input",
-			       (long long)(max >> 20), p->stats->largest,
-			       (long long)(p->stats->largest_bytes >> 20));
+		return err_set(
+			err, ERR_TOO_LARGE,
+			"the folder is larger than %lld MiB (biggest file: %s, %lld MiB): name what "
+			"the job does not need in .yardignore, and give data as an input",
+			(long long)(max >> 20), p->stats->largest,
+			(long long)(p->stats->largest_bytes >> 20));
 	pack_hash_add(p->hash, data, len);
 	return p->job->write ? p->job->write(p->job->arg, data, len, err) : 0;
 }
@@ -85,10 +87,11 @@ static int count_entry(struct packer *p, struct err *err)
 	int64_t max = p->job->files_max ? p->job->files_max : PACK_FILES_MAX;
 
 	if (++p->stats->files > max)
-		return err_set(err, ERR_TOO_LARGE,
-			       "the folder holds more than %lld files: name what the job does not need "
-			       "in .yardignore",
-			       (long long)max);
+		return err_set(
+			err, ERR_TOO_LARGE,
+			"the folder holds more than %lld files: name what the job does not need "
+			"in .yardignore",
+			(long long)max);
 	return 0;
 }
 
@@ -112,7 +115,8 @@ static int put_bytes(struct packer *p, int fd, int64_t size, struct err *err)
 		if (n < 0)
 			return err_sys(err, "read %s", inner_path(p));
 		if (n == 0)
-			return err_set(err, ERR_CONFLICT, "%s became shorter while it was read",
+			return err_set(err, ERR_CONFLICT,
+				       "%s became shorter while it was read",
 				       inner_path(p));
 		if (emit(p, p->chunk, (size_t)n, err) < 0)
 			return -1;
@@ -128,13 +132,16 @@ static int put_file(struct packer *p, int at, const char *name, struct err *err)
 	AUTO_FD int fd = openat(at, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_sys(err, "%s cannot be read (name it in .yardignore to leave it out)",
-			       inner_path(p));
+		return err_sys(
+			err, "%s cannot be read (name it in .yardignore to leave it out)",
+			inner_path(p));
 	if (st.st_size > p->stats->largest_bytes) {
 		p->stats->largest_bytes = st.st_size;
-		snprintf(p->stats->largest, sizeof p->stats->largest, "%s", inner_path(p));
+		snprintf(p->stats->largest, sizeof p->stats->largest, "%s",
+			 inner_path(p));
 	}
-	struct tar_entry e = { TAR_FILE, inner_path(p), NULL, st.st_size, (st.st_mode & 0111) != 0 };
+	struct tar_entry e = { TAR_FILE, inner_path(p), NULL, st.st_size,
+			       (st.st_mode & 0111) != 0 };
 	if (put_head(p, &e, err) < 0)
 		return -1;
 	return put_bytes(p, fd, st.st_size, err);
@@ -171,8 +178,8 @@ static int put_link(struct packer *p, int at, const char *name, struct err *err)
 		return err_sys(err, "read link %s", inner_path(p));
 	target[n] = '\0';
 	if (!pack_link_inside(inner_path(p), target)) {
-		notice(p, "left out: the link %s leads outside of the folder, to %s", inner_path(p),
-		       target);
+		notice(p, "left out: the link %s leads outside of the folder, to %s",
+		       inner_path(p), target);
 		return 0;
 	}
 	struct tar_entry e = { .kind = TAR_LINK, .path = inner_path(p), .link = target };
@@ -193,7 +200,8 @@ static void add_rules(struct packer *p, int at, const char *file)
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
 	if (st.st_size > RULES_BYTES_MAX) {
-		notice(p, "%s%s is larger than 1 MiB and was not read", inner_path(p), file);
+		notice(p, "%s%s is larger than 1 MiB and was not read", inner_path(p),
+		       file);
 		return;
 	}
 	buf_reserve(&text, (size_t)st.st_size);
@@ -229,7 +237,8 @@ static int enter(struct packer *p, int fd, struct err *err)
 	*l = (struct level){ .fd = fd, .path_len = p->path.len };
 	p->depth++;
 	while (errno = 0, (e = readdir(dir))) {
-		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") || !strcmp(e->d_name, ".git"))
+		if (!strcmp(e->d_name, ".") || !strcmp(e->d_name, "..") ||
+		    !strcmp(e->d_name, ".git"))
 			continue;
 		mem_grow(&l->names, &l->cap, l->count, sizeof *l->names);
 		l->names[l->count++] = mem_strdup(e->d_name);
@@ -259,8 +268,8 @@ static int put_folder(struct packer *p, int at, const char *name, struct err *er
 	struct tar_entry e = { .kind = TAR_FOLDER, .path = inner_path(p) };
 
 	if (p->depth == PACK_DEPTH_MAX)
-		return err_set(err, ERR_TOO_LARGE, "%s: folders nested deeper than %d", inner_path(p),
-			       PACK_DEPTH_MAX);
+		return err_set(err, ERR_TOO_LARGE, "%s: folders nested deeper than %d",
+			       inner_path(p), PACK_DEPTH_MAX);
 	if (put_head(p, &e, err) < 0)
 		return -1;
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -377,8 +386,8 @@ static int pack_all(struct packer *p, struct err *err)
 	return flush(p, err);
 }
 
-int pack_folder(const struct pack_job *job, char hash[PACK_HASH_HEX], struct pack_stats *stats,
-		struct err *err)
+int pack_folder(const struct pack_job *job, char hash[PACK_HASH_HEX],
+		struct pack_stats *stats, struct err *err)
 {
 	struct pack_stats unused;
 	struct packer *p = mem_alloc(1, sizeof *p);

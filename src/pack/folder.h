@@ -35,8 +35,8 @@ struct pack_job {
 	void *arg;
 };
 
-int pack_folder(const struct pack_job *job, char hash[PACK_HASH_HEX], struct pack_stats *stats,
-		struct err *err);
+int pack_folder(const struct pack_job *job, char hash[PACK_HASH_HEX],
+		struct pack_stats *stats, struct err *err);
 
 /* A link at `path` (relative to the top) that points to `target` stays inside the top. */
 bool pack_link_inside(const char *path, const char *target);

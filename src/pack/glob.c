@@ -11,7 +11,7 @@ enum token_kind {
 	TOKEN_SET,      /* '?' and brackets */
 	TOKEN_STAR,     /* any run without slashes */
 	TOKEN_STARSTAR, /* any run */
-	TOKEN_FOLDERS,  /* nothing: the STARSTAR and the slash behind it may be left out */
+	TOKEN_FOLDERS, /* nothing: the STARSTAR and the slash behind it may be left out */
 };
 
 struct token {
@@ -47,6 +47,7 @@ static bool between(unsigned c, unsigned first, unsigned last)
 	return c >= first && c <= last;
 }
 
+/* clang-format off */
 static bool is_upper(unsigned c) { return between(c, 'A', 'Z'); }
 static bool is_lower(unsigned c) { return between(c, 'a', 'z'); }
 static bool is_digit(unsigned c) { return between(c, '0', '9'); }
@@ -71,11 +72,13 @@ static const struct {
 	{ "digit", is_digit }, { "graph", is_graph }, { "lower", is_lower }, { "print", is_print },
 	{ "punct", is_punct }, { "space", is_space }, { "upper", is_upper }, { "xdigit", is_xdigit },
 };
+/* clang-format on */
 
 static bool add_class(struct set *s, const char *name, size_t len)
 {
 	for (size_t i = 0; i < COUNT_OF(classes); i++) {
-		if (strlen(classes[i].name) != len || memcmp(classes[i].name, name, len) != 0)
+		if (strlen(classes[i].name) != len ||
+		    memcmp(classes[i].name, name, len) != 0)
 			continue;
 		for (unsigned c = 0; c < 256; c++)
 			if (classes[i].has(c))
@@ -216,7 +219,8 @@ static bool compile(struct glob *g, const char *pattern, size_t len)
 			continue;
 		case '?':
 			memset(add_set(g)->has, 0xff, sizeof(struct set));
-			g->sets[g->set_count - 1].has['/' / 8] &= (uint8_t)~(1u << ('/' % 8));
+			g->sets[g->set_count - 1].has['/' / 8] &=
+				(uint8_t) ~(1u << ('/' % 8));
 			break;
 		case '[':
 			c.p++;

@@ -21,4 +21,5 @@ struct glob;
 
 struct glob *glob_create(const char *pattern, size_t len);
 void glob_destroy(struct glob *g); /* NULL is fine */
-bool glob_match(const struct glob *g, const char *text); /* a malformed pattern matches nothing */
+bool glob_match(const struct glob *g,
+		const char *text); /* a malformed pattern matches nothing */

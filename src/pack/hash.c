@@ -9,7 +9,8 @@
 #define HASH_BYTES ((PACK_HASH_HEX - 1) / 2)
 
 struct pack_hash {
-	crypto_generichash_state *state; /* wants more alignment than mem_alloc promises */
+	crypto_generichash_state
+		*state; /* wants more alignment than mem_alloc promises */
 	unsigned char room[sizeof(crypto_generichash_state) + 64];
 };
 
@@ -44,5 +45,6 @@ void pack_hash_destroy(struct pack_hash *h)
 
 bool pack_hash_valid(const char *hex)
 {
-	return strlen(hex) == PACK_HASH_HEX - 1 && strspn(hex, "0123456789abcdef") == PACK_HASH_HEX - 1;
+	return strlen(hex) == PACK_HASH_HEX - 1 &&
+	       strspn(hex, "0123456789abcdef") == PACK_HASH_HEX - 1;
 }

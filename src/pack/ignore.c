@@ -9,7 +9,7 @@
 struct rule {
 	bool negated;
 	bool folders_only;
-	bool by_name;  /* no slash in it: the last component alone is compared, at any depth */
+	bool by_name; /* no slash in it: the last component alone is compared, at any depth */
 	char *literal; /* what stands before the first special character */
 	size_t literal_len;
 	struct glob *rest; /* NULL: nothing follows */

@@ -17,7 +17,8 @@ void ignore_destroy(struct ignore *ig); /* NULL is fine */
 
 /* The text of a rule file that lies in folder `base` ("" is the top, else "a/b"). */
 void ignore_push(struct ignore *ig, const char *base);
-void ignore_add(struct ignore *ig, const char *text, size_t len); /* to the innermost folder */
+void ignore_add(struct ignore *ig, const char *text,
+		size_t len); /* to the innermost folder */
 void ignore_pop(struct ignore *ig);
 
 /* path: from the top, "a/b/c"; every folder pushed must be one it lies in. */

@@ -92,10 +92,14 @@ static void pax_head(const char *path, const char *link, int64_t size, struct bu
 
 void tar_head(const struct tar_entry *e, struct buf *out)
 {
-	static const char types[] = { [TAR_FILE] = '0', [TAR_LINK] = '2', [TAR_FOLDER] = '5' };
+	static const char types[] = {
+		[TAR_FILE] = '0', [TAR_LINK] = '2', [TAR_FOLDER] = '5'
+	};
 	AUTO_BUF struct buf path = { 0 };
 	size_t link_len = e->kind == TAR_LINK ? strlen(e->link) : 0;
-	int mode = e->kind == TAR_LINK ? 0777 : e->kind == TAR_FOLDER || e->executable ? 0755 : 0644;
+	int mode = e->kind == TAR_LINK                      ? 0777
+		   : e->kind == TAR_FOLDER || e->executable ? 0755
+							    : 0644;
 	int64_t size = e->kind == TAR_FILE ? e->size : 0;
 
 	buf_adds(&path, e->path);
@@ -104,7 +108,8 @@ void tar_head(const struct tar_entry *e, struct buf *out)
 	long cut = cut_of(path.data, path.len);
 	bool long_link = link_len > 100, huge = size > OCTAL_MAX;
 	if (cut < 0 || long_link || huge)
-		pax_head(cut < 0 ? path.data : NULL, long_link ? e->link : NULL, huge ? size : 0, out);
+		pax_head(cut < 0 ? path.data : NULL, long_link ? e->link : NULL,
+			 huge ? size : 0, out);
 
 	struct ustar h = blank(types[e->kind], mode, huge ? 0 : size);
 	const char *name = cut > 0 ? path.data + cut + 1 : path.data;

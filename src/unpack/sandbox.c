@@ -35,7 +35,8 @@ static void lower(int what, rlim_t value)
 	struct rlimit r;
 
 	/* Never raised: a machine may forbid even root that. */
-	if (getrlimit(what, &r) < 0 || (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
+	if (getrlimit(what, &r) < 0 ||
+	    (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
 		return;
 	r.rlim_cur = r.rlim_max = value;
 	setrlimit(what, &r);
@@ -45,10 +46,12 @@ static int become(int64_t uid, struct err *err)
 {
 	uid_t id = (uid_t)uid;
 
-	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0)
+	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
+	    setresuid(id, id, id) < 0)
 		return err_sys(err, "become uid %u", id);
 	if (setuid(0) == 0)
-		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u", id);
+		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u",
+			       id);
 	return 0;
 }
 
@@ -67,22 +70,27 @@ static uint64_t landlock_rights(long abi)
 /* 1: confined; 0: this kernel has no Landlock. */
 static int confine_landlock(int target, struct err *err)
 {
-	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	long abi = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			   LANDLOCK_CREATE_RULESET_VERSION);
 	if (abi < 1)
 		return 0;
 	uint64_t all = landlock_rights(abi);
 	struct landlock_ruleset_attr attr = { .handled_access_fs = all };
-	AUTO_FD int rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+	AUTO_FD int rules =
+		(int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
 	struct landlock_path_beneath_attr below = {
-		.allowed_access = all & (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
-					 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
-					 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM |
-					 1ULL << 13 | 1ULL << 14),
+		.allowed_access =
+			all &
+			(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_READ_DIR |
+			 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |
+			 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SYM |
+			 1ULL << 13 | 1ULL << 14),
 		.parent_fd = target,
 	};
 
 	if (rules < 0 ||
-	    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) < 0 ||
+	    syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) <
+		    0 ||
 	    syscall(SYS_landlock_restrict_self, rules, 0) < 0)
 		return err_sys(err, "confine to the folder");
 	return 1;
@@ -103,10 +111,13 @@ static int confine_chroot(int target, struct err *err)
 	snprintf(uids, sizeof uids, "%u %u 1\n", getuid(), getuid());
 	snprintf(gids, sizeof gids, "%u %u 1\n", getgid(), getgid());
 	prctl(PR_SET_DUMPABLE, 1); /* its own /proc files must be writable for the maps */
-	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 || write_map("/proc/self/setgroups", "deny") < 0 ||
-	    write_map("/proc/self/uid_map", uids) < 0 || write_map("/proc/self/gid_map", gids) < 0 ||
-	    fchdir(target) < 0 || chroot(".") < 0)
-		return err_sys(err, "confine to the folder (no Landlock, no user namespaces)");
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ||
+	    write_map("/proc/self/setgroups", "deny") < 0 ||
+	    write_map("/proc/self/uid_map", uids) < 0 ||
+	    write_map("/proc/self/gid_map", gids) < 0 || fchdir(target) < 0 ||
+	    chroot(".") < 0)
+		return err_sys(err,
+			       "confine to the folder (no Landlock, no user namespaces)");
 	return 0;
 }
 
@@ -115,6 +126,7 @@ static int filter_calls(struct err *err)
 	/* What reading an archive and writing files takes; nothing that makes sockets,
 	 * processes or namespaces.  Refused calls fail; they do not kill, so that a libc
 	 * that probes for something new falls back. */
+	/* clang-format off */
 	static const int allowed[] = {
 		SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write), SCMP_SYS(writev),
 		SCMP_SYS(pwrite64), SCMP_SYS(lseek), SCMP_SYS(close), SCMP_SYS(fstat), SCMP_SYS(newfstatat),
@@ -127,6 +139,7 @@ static int filter_calls(struct err *err)
 		SCMP_SYS(sigaltstack), SCMP_SYS(sched_yield), SCMP_SYS(getpid), SCMP_SYS(gettid),
 		SCMP_SYS(exit), SCMP_SYS(exit_group),
 	};
+	/* clang-format on */
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc = ctx ? 0 : -ENOMEM;
 
@@ -135,10 +148,13 @@ static int filter_calls(struct err *err)
 	if (rc == 0)
 		rc = seccomp_load(ctx);
 	seccomp_release(ctx);
-	return rc < 0 ? err_set(err, ERR_UNSUPPORTED, "confine system calls: %s", strerror(-rc)) : 0;
+	return rc < 0 ? err_set(err, ERR_UNSUPPORTED, "confine system calls: %s",
+				strerror(-rc))
+		      : 0;
 }
 
-int unpack_sandbox(int target, int64_t uid, const struct unpack_limits *limits, struct err *err)
+int unpack_sandbox(int target, int64_t uid, const struct unpack_limits *limits,
+		   struct err *err)
 {
 	lower(RLIMIT_CORE, 0);
 	lower(RLIMIT_NOFILE, 64);

@@ -26,7 +26,8 @@ struct unpacker {
 
 static int refuse(struct err *err, const char *path, const char *why)
 {
-	return err_set(err, ERR_INVALID, "the archive was refused: \"%.200s\" %s", path, why);
+	return err_set(err, ERR_INVALID, "the archive was refused: \"%.200s\" %s", path,
+		       why);
 }
 
 /* A folder below the target; the kernel itself keeps the walk there and off every link. */
@@ -71,8 +72,10 @@ static int clean_path(const char *path, char out[PATH_MAX], struct err *err)
 
 static int made_wrong(const char *path, struct err *err)
 {
-	if (errno == ELOOP || errno == EXDEV || errno == ENOTDIR || errno == EEXIST || errno == EISDIR)
-		return refuse(err, path, "stands where the archive already made something else");
+	if (errno == ELOOP || errno == EXDEV || errno == ENOTDIR || errno == EEXIST ||
+	    errno == EISDIR)
+		return refuse(err, path,
+			      "stands where the archive already made something else");
 	return err_sys(err, "unpack %.200s", path);
 }
 
@@ -87,7 +90,8 @@ static int make_folders(const struct unpacker *u, char *path)
 			*slash = '\0';
 		int next = -1;
 		if (mkdirat(at, s, 0755) == 0 || errno == EEXIST)
-			next = openat(at, s, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			next = openat(at, s,
+				      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 		int failed = errno;
 		close(at);
 		errno = failed;
@@ -99,7 +103,8 @@ static int make_folders(const struct unpacker *u, char *path)
 }
 
 /* The folder `path` lies in, made where missing; *name is its last component. */
-static int open_parent(const struct unpacker *u, char *path, const char **name, struct err *err)
+static int open_parent(const struct unpacker *u, char *path, const char **name,
+		       struct err *err)
 {
 	char *slash = strrchr(path, '/');
 	int fd;
@@ -119,16 +124,20 @@ static int open_parent(const struct unpacker *u, char *path, const char **name, 
 	return fd;
 }
 
-static int count_bytes(struct unpacker *u, const char *path, int64_t more, struct err *err)
+static int count_bytes(struct unpacker *u, const char *path, int64_t more,
+		       struct err *err)
 {
 	u->bytes += more;
 	if (more < 0 || u->bytes > u->limits->bytes)
-		return err_set(err, ERR_TOO_LARGE, "the archive unpacks to more than %lld bytes (at \"%.200s\")",
-			       (long long)u->limits->bytes, path);
+		return err_set(
+			err, ERR_TOO_LARGE,
+			"the archive unpacks to more than %lld bytes (at \"%.200s\")",
+			(long long)u->limits->bytes, path);
 	return 0;
 }
 
-static int write_block(int fd, const char *data, size_t len, int64_t at, const char *path, struct err *err)
+static int write_block(int fd, const char *data, size_t len, int64_t at, const char *path,
+		       struct err *err)
 {
 	while (len > 0) {
 		ssize_t n = pwrite(fd, data, len, at);
@@ -147,8 +156,8 @@ static int broken(const struct unpacker *u, const char *path, struct err *err)
 {
 	const char *why = archive_error_string(u->in);
 
-	return err_set(err, ERR_INVALID, "the archive is broken%s%.200s: %s", *path ? " at " : "", path,
-		       why ? why : "no reason given");
+	return err_set(err, ERR_INVALID, "the archive is broken%s%.200s: %s",
+		       *path ? " at " : "", path, why ? why : "no reason given");
 }
 
 static int write_data(struct unpacker *u, int fd, const char *path, struct err *err)
@@ -175,8 +184,8 @@ static int write_data(struct unpacker *u, int fd, const char *path, struct err *
 	return 0;
 }
 
-static int unpack_file(struct unpacker *u, struct archive_entry *e, int at, const char *name,
-		       const char *path, struct err *err)
+static int unpack_file(struct unpacker *u, struct archive_entry *e, int at,
+		       const char *name, const char *path, struct err *err)
 {
 	mode_t mode = archive_entry_perm(e) & 0111 ? 0755 : 0644;
 	int64_t size = archive_entry_size_is_set(e) ? archive_entry_size(e) : 0;
@@ -186,7 +195,8 @@ static int unpack_file(struct unpacker *u, struct archive_entry *e, int at, cons
 		return count_bytes(u, path, size < 0 ? -1 : size, err);
 	if (unlinkat(at, name, 0) < 0 && errno != ENOENT)
 		return made_wrong(path, err);
-	AUTO_FD int fd = openat(at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	AUTO_FD int fd = openat(
+		at, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return made_wrong(path, err);
 	if (write_data(u, fd, path, err) < 0)
@@ -201,14 +211,15 @@ static int unpack_file(struct unpacker *u, struct archive_entry *e, int at, cons
 		if (ftruncate(fd, size) < 0)
 			return err_sys(err, "unpack %.200s", path);
 	}
-	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, { .tv_sec = archive_entry_mtime(e) } };
+	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
+				     { .tv_sec = archive_entry_mtime(e) } };
 	if (fchmod(fd, mode) < 0 || futimens(fd, times) < 0)
 		return err_sys(err, "unpack %.200s", path);
 	return 0;
 }
 
-static int unpack_link(const struct unpacker *u, struct archive_entry *e, int at, const char *name,
-		       const char *path, struct err *err)
+static int unpack_link(const struct unpacker *u, struct archive_entry *e, int at,
+		       const char *name, const char *path, struct err *err)
 {
 	const char *to = archive_entry_symlink(e);
 
@@ -220,8 +231,8 @@ static int unpack_link(const struct unpacker *u, struct archive_entry *e, int at
 	return symlinkat(to, at, name) < 0 ? made_wrong(path, err) : 0;
 }
 
-static int unpack_hardlink(const struct unpacker *u, struct archive_entry *e, int at, const char *name,
-			   const char *path, struct err *err)
+static int unpack_hardlink(const struct unpacker *u, struct archive_entry *e, int at,
+			   const char *name, const char *path, struct err *err)
 {
 	char from[PATH_MAX];
 	const char *from_name;
@@ -234,8 +245,10 @@ static int unpack_hardlink(const struct unpacker *u, struct archive_entry *e, in
 	if (from_at < 0)
 		return -1;
 	struct stat st;
-	if (fstatat(from_at, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(st.st_mode))
-		return refuse(err, path, "is a link to a file that is not in the archive");
+	if (fstatat(from_at, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return refuse(err, path,
+			      "is a link to a file that is not in the archive");
 	if (unlinkat(at, name, 0) < 0 && errno != ENOENT)
 		return made_wrong(path, err);
 	return linkat(from_at, from_name, at, name, 0) < 0 ? made_wrong(path, err) : 0;
@@ -247,7 +260,8 @@ static int unpack_folder(int at, const char *name, const char *path, struct err 
 
 	if (mkdirat(at, name, 0755) == 0)
 		return 0;
-	if (errno == EEXIST && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode))
+	if (errno == EEXIST && fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    S_ISDIR(st.st_mode))
 		return 0;
 	return made_wrong(path, err);
 }
@@ -258,7 +272,8 @@ static int unpack_entry(struct unpacker *u, struct archive_entry *e, struct err 
 	char path[PATH_MAX];
 
 	if (++u->entries > u->limits->entries)
-		return err_set(err, ERR_TOO_LARGE, "the archive has more than %lld entries",
+		return err_set(err, ERR_TOO_LARGE,
+			       "the archive has more than %lld entries",
 			       (long long)u->limits->entries);
 	if (!raw)
 		return refuse(err, "", "is an entry without a name");
@@ -267,7 +282,9 @@ static int unpack_entry(struct unpacker *u, struct archive_entry *e, struct err 
 	if (archive_entry_perm(e) & (S_ISUID | S_ISGID))
 		return refuse(err, raw, "has the setuid or setgid bit");
 	if (!*path)
-		return archive_entry_filetype(e) == AE_IFDIR ? 0 : refuse(err, raw, "has no name");
+		return archive_entry_filetype(e) == AE_IFDIR
+			       ? 0
+			       : refuse(err, raw, "has no name");
 	AUTO_FD int at = open_parent(u, path, &name, err);
 	if (at < 0)
 		return -1;
@@ -300,9 +317,12 @@ static int unpack_all(struct unpacker *u, struct err *err)
 	}
 }
 
-int unpack_archive(int archive, int target, const struct unpack_limits *limits, struct err *err)
+int unpack_archive(int archive, int target, const struct unpack_limits *limits,
+		   struct err *err)
 {
-	struct unpacker u = { .in = archive_read_new(), .target = target, .limits = limits };
+	struct unpacker u = { .in = archive_read_new(),
+			      .target = target,
+			      .limits = limits };
 	int rc = -1;
 
 	if (!u.in)

@@ -18,9 +18,11 @@ struct unpack_limits {
 };
 
 /* Not durable yet: that is the caller's.  Both descriptors stay the caller's, too. */
-int unpack_archive(int archive, int target, const struct unpack_limits *limits, struct err *err);
+int unpack_archive(int archive, int target, const struct unpack_limits *limits,
+		   struct err *err);
 
 /* From here on this process can only read `archive` and make files below `target`: no new
  * privileges, no other file, no network, no other process.  uid >= 0 and running as root: becomes that
  * uid and gid first.  Irreversible; for a process of one thread that does nothing else. */
-int unpack_sandbox(int target, int64_t uid, const struct unpack_limits *limits, struct err *err);
+int unpack_sandbox(int target, int64_t uid, const struct unpack_limits *limits,
+		   struct err *err);

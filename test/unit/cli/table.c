@@ -37,7 +37,8 @@ int main(void)
 	   "the last column is cut to the terminal");
 	buf_clear(&out);
 	table_render(t, true, 0, &out);
-	OK(strstr(out.data, "\033[32mshort\033[0m  because"), "colours go around a cell, not its padding");
+	OK(strstr(out.data, "\033[32mshort\033[0m  because"),
+	   "colours go around a cell, not its padding");
 	table_destroy(t);
 
 	static const char *const one[] = { "NAME" };
@@ -45,7 +46,8 @@ int main(void)
 	table_cell(t, TABLE_PLAIN, "evil\033[2J\nname\xff\xc2\x9b");
 	buf_clear(&out);
 	table_render(t, false, 0, &out);
-	IS(out.data, "NAME\nevil?[2J?name??\n", "names of other people cannot move the cursor");
+	IS(out.data, "NAME\nevil?[2J?name??\n",
+	   "names of other people cannot move the cursor");
 	table_destroy(t);
 	return END();
 }

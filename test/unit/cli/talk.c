@@ -54,9 +54,11 @@ static void say_step(int fd, struct step *s)
 {
 	struct buf out = { 0 };
 
-	buf_printf(&out, "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n", s->status);
+	buf_printf(&out, "HTTP/1.1 %d X\r\nContent-Type: application/json\r\n",
+		   s->status);
 	if (s->chunked) {
-		buf_printf(&out, "Transfer-Encoding: chunked\r\n\r\n%zx\r\n", s->body.len);
+		buf_printf(&out, "Transfer-Encoding: chunked\r\n\r\n%zx\r\n",
+			   s->body.len);
 		buf_add(&out, s->body.data, s->body.len);
 		buf_adds(&out, s->cut ? "\r\n" : "\r\n0\r\n\r\n");
 	} else {
@@ -82,9 +84,12 @@ static int serve(int listener, struct step *steps, size_t count)
 		}
 		const char *eol = strchr(in.data, '\r');
 		const char *hit = strstr(in.data, steps[i].wants);
-		if (!hit || hit > eol || (steps[i].also && !memmem(in.data, in.len, steps[i].also, strlen(steps[i].also)))) {
-			fprintf(stderr, "server: step %zu wanted %s (%s), got %s\n", i, steps[i].wants,
-				steps[i].also ? steps[i].also : "", in.data);
+		if (!hit || hit > eol ||
+		    (steps[i].also &&
+		     !memmem(in.data, in.len, steps[i].also, strlen(steps[i].also)))) {
+			fprintf(stderr, "server: step %zu wanted %s (%s), got %s\n", i,
+				steps[i].wants, steps[i].also ? steps[i].also : "",
+				in.data);
 			wrong++;
 		}
 		if (steps[i].status)
@@ -141,7 +146,8 @@ static struct result yard(struct step *steps, size_t count, const char *line)
 	char *argv[16], *save = NULL, *copy = mem_strdup(line);
 	pid_t server = -1;
 
-	for (char *w = strtok_r(copy, " ", &save); w && argc < 15; w = strtok_r(NULL, " ", &save))
+	for (char *w = strtok_r(copy, " ", &save); w && argc < 15;
+	     w = strtok_r(NULL, " ", &save))
 		argv[argc++] = w;
 	argv[argc] = NULL;
 	fflush(stdout);
@@ -186,7 +192,8 @@ static struct buf text(const char *s)
 	return b;
 }
 
-static void record(struct buf *out, uint32_t rank, enum log_stream stream, uint64_t *offset, const char *data)
+static void record(struct buf *out, uint32_t rank, enum log_stream stream,
+		   uint64_t *offset, const char *data)
 {
 	uint8_t head[WIRE_LOG_HEAD_BYTES + LOGFRAME_BYTES];
 	struct logframe f = { stream, (uint32_t)strlen(data), 1000000 };
@@ -198,19 +205,21 @@ static void record(struct buf *out, uint32_t rank, enum log_stream stream, uint6
 	buf_adds(out, data);
 }
 
-#define SPEC                                                                                       \
-	"\"spec\":{\"name\":\"x\",\"priority\":0,\"preemptible\":false,\"roles\":[{\"name\":\"main\",\"count\":1," \
+#define SPEC                                                                                                        \
+	"\"spec\":{\"name\":\"x\",\"priority\":0,\"preemptible\":false,\"roles\":[{\"name\":\"main\",\"count\":1,"  \
 	"\"command\":[\"true\"],\"image\":\"host\",\"resources\":{\"cpu\":1,\"memory\":\"1Gi\",\"shm\":\"512Mi\"}," \
-	"\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}}],\"retry\":{\"max\":0,\"backoff\":\"10s\"," \
+	"\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}}],\"retry\":{\"max\":0,\"backoff\":\"10s\","   \
 	"\"backoff-max\":\"10m\"},\"grace\":\"30s\"}"
-#define ENDED(outcome, code)                                                                       \
-	"{\"id\":9,\"name\":\"x\",\"state\":\"ended\",\"outcome\":\"" outcome "\",\"reason\":\"exit code 7\"," \
+#define ENDED(outcome, code)                                                             \
+	"{\"id\":9,\"name\":\"x\",\"state\":\"ended\",\"outcome\":\"" outcome            \
+	"\",\"reason\":\"exit code 7\","                                                 \
 	"\"exit_code\":" code ",\"tasks\":[]," SPEC "}"
 
 static void run_passes_all_on(void)
 {
 	struct step s[] = {
-		{ "POST /yard/v1/jobs ", "\"command\":[\"sh\",\"-c\",\"x\"]", 201, text("{\"id\":9,\"again\":false}") },
+		{ "POST /yard/v1/jobs ", "\"command\":[\"sh\",\"-c\",\"x\"]", 201,
+		  text("{\"id\":9,\"again\":false}") },
 		{ "GET /yard/v1/jobs/9/logs", "follow=1", 200, { 0 }, true },
 		{ "GET /yard/v1/jobs/9/wait", NULL, 200, text(ENDED("failed", "7")) },
 	};
@@ -222,7 +231,8 @@ static void run_passes_all_on(void)
 	struct result r = yard(s, COUNT_OF(s), "yard run --no-code sh -c x");
 	IS_INT(r.code, 7, "yard run returns the job's code");
 	IS(buf_str(&r.out), "out\nno newline", "its output comes through byte for byte");
-	OK(str_starts(buf_str(&r.err), "err\nyard: job 9 (x) failed: exit code 7"), "stderr on stderr, then why");
+	OK(str_starts(buf_str(&r.err), "err\nyard: job 9 (x) failed: exit code 7"),
+	   "stderr on stderr, then why");
 	OK(r.wrong == 0, "with these requests and no others");
 	forget(&r);
 }
@@ -230,8 +240,12 @@ static void run_passes_all_on(void)
 static void run_survives_breaks(void)
 {
 	struct step s[] = {
-		{ "POST /yard/v1/jobs ", "Idempotency-Key: ", 0, { 0 } }, /* gone before it answered */
-		{ "POST /yard/v1/jobs ", "Idempotency-Key: ", 200, text("{\"id\":9,\"again\":true}") },
+		{ "POST /yard/v1/jobs ",
+		  "Idempotency-Key: ",
+		  0,
+		  { 0 } }, /* gone before it answered */
+		{ "POST /yard/v1/jobs ", "Idempotency-Key: ", 200,
+		  text("{\"id\":9,\"again\":true}") },
 		{ "GET /yard/v1/jobs/9/logs", NULL, 200, { 0 }, true, true },
 		{ "GET /yard/v1/jobs/9/logs", "from=0:1:20", 200, { 0 }, true },
 		{ "GET /yard/v1/jobs/9/wait", NULL, 200, text(ENDED("succeeded", "0")) },
@@ -247,15 +261,18 @@ static void run_survives_breaks(void)
 	record(&s[3].body, 0, LOG_STDOUT, &at, "three\n");
 	struct result r = yard(s, COUNT_OF(s), "yard run --no-code true");
 	IS_INT(r.code, 0, "a server that breaks off twice is not noticed");
-	IS(buf_str(&r.out), "one\ntwo\nthree\n", "no byte of the log twice, none left out");
-	OK(r.wrong == 0, "the submit was repeated with its key, the log went on at its offset");
+	IS(buf_str(&r.out), "one\ntwo\nthree\n",
+	   "no byte of the log twice, none left out");
+	OK(r.wrong == 0,
+	   "the submit was repeated with its key, the log went on at its offset");
 	forget(&r);
 }
 
 static void several_tasks(void)
 {
 	struct step s[] = {
-		{ "POST /yard/v1/jobs ", "\"count\":2", 201, text("{\"id\":9,\"again\":false}") },
+		{ "POST /yard/v1/jobs ", "\"count\":2", 201,
+		  text("{\"id\":9,\"again\":false}") },
 		{ "GET /yard/v1/jobs/9/logs", NULL, 200, { 0 }, true },
 		{ "GET /yard/v1/jobs/9/wait", NULL, 200, text(ENDED("succeeded", "0")) },
 	};
@@ -272,8 +289,10 @@ static void several_tasks(void)
 
 static void errors(void)
 {
-	struct step lost[] = { { "GET /yard/v1/jobs/nope", NULL, 404,
-				 text("{\"error\":{\"code\":\"not-found\",\"message\":\"there is no job nope\"}}") } };
+	struct step lost[] = {
+		{ "GET /yard/v1/jobs/nope", NULL, 404,
+		  text("{\"error\":{\"code\":\"not-found\",\"message\":\"there is no job nope\"}}") }
+	};
 	struct result r = yard(lost, 1, "yard show nope");
 	OK(r.code == 3 && strstr(buf_str(&r.err), "there is no job nope") && !r.out.len,
 	   "not found is 3, said on stderr");
@@ -283,25 +302,33 @@ static void errors(void)
 	OK(r.code == 6 && strstr(buf_str(&r.err), "YARD_SERVER"), "nobody there is 6");
 	forget(&r);
 	r = yard(NULL, 0, "yard ls --limitt 5");
-	OK(r.code == 2 && strstr(buf_str(&r.err), "--limit"), "a wrong option is 2, with a guess");
+	OK(r.code == 2 && strstr(buf_str(&r.err), "--limit"),
+	   "a wrong option is 2, with a guess");
 	forget(&r);
 	r = yard(NULL, 0, "yard show");
-	OK(r.code == 2 && strstr(buf_str(&r.err), "JOB"), "a missing operand is 2, with its name");
+	OK(r.code == 2 && strstr(buf_str(&r.err), "JOB"),
+	   "a missing operand is 2, with its name");
 	forget(&r);
 	r = yard(NULL, 0, "yard wiat 5");
-	OK(r.code == 2 && strstr(buf_str(&r.err), "'wait'"), "an unknown command is 2, with a guess");
+	OK(r.code == 2 && strstr(buf_str(&r.err), "'wait'"),
+	   "an unknown command is 2, with a guess");
 	forget(&r);
 	r = yard(NULL, 0, "yard run --env NO_SUCH_VARIABLE_HERE --no-code true");
-	OK(r.code == 2 && strstr(buf_str(&r.err), "KEY=VALUE"), "a bad --env is 2, and nothing was sent");
+	OK(r.code == 2 && strstr(buf_str(&r.err), "KEY=VALUE"),
+	   "a bad --env is 2, and nothing was sent");
 	forget(&r);
 	r = yard(NULL, 0, "yard help logs");
-	OK(r.code == 0 && strstr(buf_str(&r.out), "--timestamps"), "help comes out of the table");
+	OK(r.code == 0 && strstr(buf_str(&r.out), "--timestamps"),
+	   "help comes out of the table");
 	forget(&r);
 
-	struct step file[] = { { "POST /yard/v1/jobs ", NULL, 400,
-				 text("{\"error\":{\"code\":\"invalid\",\"message\":\"no\",\"problems\":[{\"line\":3,"
-				      "\"column\":5,\"field\":\"cpu\",\"message\":\"too much\"}]}}") } };
-	AUTO_FREE char *name = str_printf("%s/job.yaml", home), *line = str_printf("yard submit %s", name);
+	struct step file[] = {
+		{ "POST /yard/v1/jobs ", NULL, 400,
+		  text("{\"error\":{\"code\":\"invalid\",\"message\":\"no\",\"problems\":[{\"line\":3,"
+		       "\"column\":5,\"field\":\"cpu\",\"message\":\"too much\"}]}}") }
+	};
+	AUTO_FREE char *name = str_printf("%s/job.yaml", home),
+		       *line = str_printf("yard submit %s", name);
 	FILE *f = fopen(name, "we");
 	if (f) {
 		fputs("command: true\n", f);
@@ -309,22 +336,26 @@ static void errors(void)
 	}
 	r = yard(file, 1, line);
 	AUTO_FREE char *want = str_printf("%s:3:5: cpu: too much\n", name);
-	OK(r.code == 2 && strstr(buf_str(&r.err), want), "problems of a file are file:line:column");
+	OK(r.code == 2 && strstr(buf_str(&r.err), want),
+	   "problems of a file are file:line:column");
 	forget(&r);
 }
 
 static void code_goes_once(void)
 {
-	AUTO_FREE char *folder = str_printf("%s/project", home), *file = str_printf("%s/project/a.py", home);
+	AUTO_FREE char *folder = str_printf("%s/project", home),
+		       *file = str_printf("%s/project/a.py", home);
 	AUTO_FREE char *line = str_printf("yard run --detach --code %s true", folder);
 	struct step s[] = {
 		{ "HEAD /yard/v1/code/", NULL, 404, { 0 } },
 		{ "PUT /yard/v1/code/", "print(1)", 201, { 0 } },
-		{ "POST /yard/v1/jobs ", "\"code\":\"", 201, text("{\"id\":11,\"again\":false}") },
+		{ "POST /yard/v1/jobs ", "\"code\":\"", 201,
+		  text("{\"id\":11,\"again\":false}") },
 	};
 	struct step again[] = {
 		{ "HEAD /yard/v1/code/", NULL, 200, { 0 } },
-		{ "POST /yard/v1/jobs ", "\"code\":\"", 201, text("{\"id\":12,\"again\":false}") },
+		{ "POST /yard/v1/jobs ", "\"code\":\"", 201,
+		  text("{\"id\":12,\"again\":false}") },
 	};
 
 	mkdir(folder, 0755);
@@ -344,7 +375,8 @@ static void code_goes_once(void)
 
 int main(void)
 {
-	snprintf(home, sizeof home, "%s/yard-cli-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	snprintf(home, sizeof home, "%s/yard-cli-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(home))
 		return 1;
 	unsetenv("YARD_STATE");

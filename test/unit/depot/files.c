@@ -52,13 +52,16 @@ static void on_prepared(void *arg, const struct depot_places *p, const struct er
 
 	if (p) {
 		snprintf(a->code, sizeof a->code, "%s", p->code ? p->code : "");
-		snprintf(a->input, sizeof a->input, "%s", p->inputs[0] ? p->inputs[0] : "");
-		snprintf(a->output, sizeof a->output, "%s", p->outputs[0] ? p->outputs[0] : "");
+		snprintf(a->input, sizeof a->input, "%s",
+			 p->inputs[0] ? p->inputs[0] : "");
+		snprintf(a->output, sizeof a->output, "%s",
+			 p->outputs[0] ? p->outputs[0] : "");
 	}
 	arrived(arg, err);
 }
 
-static struct job *a_job(int64_t id, const char *code, const char *input, const char *output)
+static struct job *a_job(int64_t id, const char *code, const char *input,
+			 const char *output)
 {
 	struct job *j = mem_alloc(1, sizeof *j);
 
@@ -156,7 +159,8 @@ static void inputs(void)
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct job *j = a_job(2, NULL, rows[i].uri, NULL);
 		struct answer a = prepare(j, -1);
-		OK(a.failed && a.err.code == rows[i].code && strstr(a.err.text, rows[i].says) &&
+		OK(a.failed && a.err.code == rows[i].code &&
+			   strstr(a.err.text, rows[i].says) &&
 			   strstr(a.err.text, "input data"),
 		   "%s: %s", rows[i].uri, a.err.text);
 		job_free(j);
@@ -170,7 +174,8 @@ static void inputs(void)
 	}
 	AUTO_FREE char *secret = str_printf("%s/secret", home);
 	mkdir(secret, 0700);
-	OK(input_resolve(secret, 12345, &err) == NULL && err.code == ERR_DENIED && strstr(err.text, "12345"),
+	OK(input_resolve(secret, 12345, &err) == NULL && err.code == ERR_DENIED &&
+		   strstr(err.text, "12345"),
 	   "what the owner of the job may not read is refused: %s", err.text);
 	OK(chown(secret, 12345, 0) == 0, "given to them");
 	AUTO_FREE char *theirs = input_resolve(secret, 12345, &err);
@@ -190,7 +195,8 @@ static void root_mode(void)
 	struct job *j = a_job(77, NULL, NULL, "out");
 	j->owner_uid = 12345;
 	struct answer a = prepare(j, 700000);
-	OK(!a.failed && stat(a.output, &st) == 0 && st.st_uid == 700000 && (st.st_mode & 0007) == 0,
+	OK(!a.failed && stat(a.output, &st) == 0 && st.st_uid == 700000 &&
+		   (st.st_mode & 0007) == 0,
 	   "an output belongs to its owner's range and to nobody else");
 	job_free(j);
 }
@@ -202,13 +208,15 @@ static int keep(void *arg, const void *data, size_t len, struct err *err)
 	return 0;
 }
 
-static struct depot_upload *send(const char *hash, const struct buf *archive, struct answer *a)
+static struct depot_upload *send(const char *hash, const struct buf *archive,
+				 struct answer *a)
 {
 	struct err err;
 	struct depot_upload *u = depot_code_begin(depot, hash, &err);
 
 	if (!u || depot_code_write(u, archive->data, archive->len / 2, &err) < 0 ||
-	    depot_code_write(u, archive->data + archive->len / 2, archive->len - archive->len / 2, &err) < 0) {
+	    depot_code_write(u, archive->data + archive->len / 2,
+			     archive->len - archive->len / 2, &err) < 0) {
 		OK(false, "upload: %s", err.text);
 		return NULL;
 	}
@@ -220,7 +228,8 @@ static struct depot_upload *send(const char *hash, const struct buf *archive, st
 static void code(void)
 {
 	AUTO_BUF struct buf archive = { 0 };
-	AUTO_FREE char *folder = str_printf("%s/src", home), *file = str_printf("%s/src/a.py", home);
+	AUTO_FREE char *folder = str_printf("%s/src", home),
+		       *file = str_printf("%s/src/a.py", home);
 	AUTO_FREE char *upload = str_printf("%s/state/upload", home);
 	char hash[PACK_HASH_HEX], wrong[PACK_HASH_HEX];
 	struct err err;
@@ -233,7 +242,8 @@ static void code(void)
 	OK(!depot_code_has(depot, hash), "unknown at first");
 	struct job *j = a_job(5, hash, NULL, NULL);
 	struct answer a = prepare(j, -1);
-	OK(a.failed && a.err.code == ERR_NOT_FOUND, "a job that needs it cannot be prepared");
+	OK(a.failed && a.err.code == ERR_NOT_FOUND,
+	   "a job that needs it cannot be prepared");
 
 	struct answer one = { 0 }, two = { 0 }, bad = { 0 };
 	memcpy(wrong, hash, sizeof wrong);
@@ -252,13 +262,16 @@ static void code(void)
 	OK(depot_code_has(depot, hash), "now it is there");
 	a = prepare(j, -1);
 	AUTO_FREE char *script = str_printf("%s/a.py", a.code);
-	OK(!a.failed && stat(script, &st) == 0 && (st.st_mode & 0777) == 0644 && st.st_uid == geteuid(),
+	OK(!a.failed && stat(script, &st) == 0 && (st.st_mode & 0777) == 0644 &&
+		   st.st_uid == geteuid(),
 	   "unpacked, readable, the daemon's");
-	OK(rmdir(upload) == 0 && mkdir(upload, 0700) == 0, "nothing is left where it was unpacked");
+	OK(rmdir(upload) == 0 && mkdir(upload, 0700) == 0,
+	   "nothing is left where it was unpacked");
 	job_free(j);
 
 	struct answer evil = { 0 };
-	archive.data[0] = '/'; /* what was "a.py" is an absolute path, and the sum is wrong */
+	archive.data[0] =
+		'/'; /* what was "a.py" is an absolute path, and the sum is wrong */
 	struct pack_hash *h = pack_hash_create();
 	pack_hash_add(h, archive.data, archive.len);
 	pack_hash_finish(h, hash);
@@ -272,17 +285,22 @@ static void code(void)
 
 static void trees(void)
 {
-	AUTO_FREE char *top = str_printf("%s/t/a/b", home), *root = str_printf("%s/t", home);
-	AUTO_FREE char *file = str_printf("%s/t/a/b/f", home), *link = str_printf("%s/t/l", home);
+	AUTO_FREE char *top = str_printf("%s/t/a/b", home),
+		       *root = str_printf("%s/t", home);
+	AUTO_FREE char *file = str_printf("%s/t/a/b/f", home),
+		       *link = str_printf("%s/t/l", home);
 	AUTO_FREE char *safe = str_printf("%s/src/a.py", home);
 	struct tree_size size = { 0 };
 	struct err err;
 
-	OK(tree_make(top, 0755, &err) == 0 && tree_make(top, 0755, &err) == 0, "folders are made, twice");
+	OK(tree_make(top, 0755, &err) == 0 && tree_make(top, 0755, &err) == 0,
+	   "folders are made, twice");
 	write_file(file, "12345");
-	OK(symlink(safe, link) == 0 && tree_sync(root, &size, &err) == 0 && size.files == 2 && size.bytes == 5,
+	OK(symlink(safe, link) == 0 && tree_sync(root, &size, &err) == 0 &&
+		   size.files == 2 && size.bytes == 5,
 	   "a tree is counted without following links");
-	OK(tree_delete(root, &err) == 0 && access(root, F_OK) < 0 && access(safe, F_OK) == 0,
+	OK(tree_delete(root, &err) == 0 && access(root, F_OK) < 0 &&
+		   access(safe, F_OK) == 0,
 	   "and removed without following them");
 	OK(tree_delete(root, &err) == 0, "what is gone is gone");
 }
@@ -291,14 +309,16 @@ int main(int argc, char **argv)
 {
 	struct err err;
 
-	snprintf(home, sizeof home, "%s/yard-depot-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	snprintf(home, sizeof home, "%s/yard-depot-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(home) || chmod(home, 0755) < 0)
 		return 1;
 	AUTO_FREE char *self = realpath(argc > 1 ? argv[1] : argv[0], NULL);
 	char *bin = self ? strstr(self, "/test/unit/") : NULL;
 	if (argc <= 1 && bin)
 		*bin = '\0';
-	AUTO_FREE char *unpack = argc > 1 ? mem_strdup(self) : str_printf("%s/yard-unpack", self);
+	AUTO_FREE char *unpack =
+		argc > 1 ? mem_strdup(self) : str_printf("%s/yard-unpack", self);
 	AUTO_FREE char *state = str_printf("%s/state", home);
 	world = world_uv_create(&err);
 	depot = depot_files_create(world, state, unpack, &err);

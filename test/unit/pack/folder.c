@@ -33,9 +33,12 @@ static void count_notice(void *arg, const char *text)
 	notices++;
 }
 
-static int pack(const char *folder, struct buf *out, char hash[PACK_HASH_HEX], struct err *err)
+static int pack(const char *folder, struct buf *out, char hash[PACK_HASH_HEX],
+		struct err *err)
 {
-	struct pack_job job = { .folder = folder, .write = keep, .notice = count_notice, .arg = out };
+	struct pack_job job = {
+		.folder = folder, .write = keep, .notice = count_notice, .arg = out
+	};
 
 	notices = 0;
 	buf_clear(out);
@@ -121,26 +124,32 @@ static void same_bytes(void)
 		   symlink("../first/b.py", "round") == 0 && mkfifo("pipe", 0600) == 0,
 	   "a folder with links and a pipe");
 	OK(chmod("b.py", 0700) == 0 && pack(".", &one, h1, &err) == 0, "is packed");
-	OK(notices == 3, "what cannot come along is told: two links that leave, one pipe");
+	OK(notices == 3,
+	   "what cannot come along is told: two links that leave, one pipe");
 
 	go("second");
 	put("a/y", "");
 	put("a/z", "z");
 	mkdir("empty", 0755);
-	OK(symlink("a/z", "inside") == 0, "another folder, made in another order, at another time");
+	OK(symlink("a/z", "inside") == 0,
+	   "another folder, made in another order, at another time");
 	put("b.py", "print(1)\n");
-	OK(chmod("b.py", 0755) == 0 && pack(".", &two, h2, &err) == 0, "with the same files");
-	OK(one.len == two.len && memcmp(one.data, two.data, one.len) == 0, "makes the same bytes");
+	OK(chmod("b.py", 0755) == 0 && pack(".", &two, h2, &err) == 0,
+	   "with the same files");
+	OK(one.len == two.len && memcmp(one.data, two.data, one.len) == 0,
+	   "makes the same bytes");
 	IS(h1, h2, "and the same hash");
 	OK(pack_hash_valid(h1), "which is one");
 
-	OK(chmod("b.py", 0644) == 0 && pack(".", &two, h2, &err) == 0 && strcmp(h1, h2) != 0,
+	OK(chmod("b.py", 0644) == 0 && pack(".", &two, h2, &err) == 0 &&
+		   strcmp(h1, h2) != 0,
 	   "the executable bit counts");
 
 	AUTO_BUF struct buf list = { 0 };
 	const char *const tar[] = { "tar", "-tf", "-", NULL };
 	IS_INT(run(tar, &one, &list), 0, "tar reads it");
-	IS(buf_str(&list), "a/\na/y\na/z\nb.py\nempty/\ninside\n", "sorted, a folder before its files");
+	IS(buf_str(&list), "a/\na/y\na/z\nb.py\nempty/\ninside\n",
+	   "sorted, a folder before its files");
 }
 
 static void long_names(void)
@@ -154,12 +163,14 @@ static void long_names(void)
 	name[200] = '\0';
 	snprintf(path, sizeof path, "%s/%s/%s", name, name, name);
 	put(path, "deep");
-	OK(symlink(path, "to") == 0 && pack(".", &archive, hash, &err) == 0, "long names are packed");
+	OK(symlink(path, "to") == 0 && pack(".", &archive, hash, &err) == 0,
+	   "long names are packed");
 	const char *const cat[] = { "tar", "-xOf", "-", path, NULL };
 	IS_INT(run(cat, &archive, &list), 0, "tar finds them");
 	IS(buf_str(&list), "deep", "with what is in them");
 	const char *const verbose[] = { "tar", "-tvf", "-", "to", NULL };
-	OK(run(verbose, &archive, &list) == 0 && strstr(buf_str(&list), path), "a long link, too");
+	OK(run(verbose, &archive, &list) == 0 && strstr(buf_str(&list), path),
+	   "a long link, too");
 }
 
 static void limits(void)
@@ -178,12 +189,15 @@ static void limits(void)
 	OK(pack_folder(&files, hash, NULL, &err) < 0 && err.code == ERR_TOO_LARGE &&
 		   strstr(err.text, ".yardignore"),
 	   "one more is refused, and says what to do");
-	OK(pack_folder(&bytes, hash, NULL, &err) < 0 && err.code == ERR_TOO_LARGE, "so are too many bytes");
-	OK(pack_folder(&absent, hash, NULL, &err) < 0 && strstr(err.text, "no-such-folder"),
+	OK(pack_folder(&bytes, hash, NULL, &err) < 0 && err.code == ERR_TOO_LARGE,
+	   "so are too many bytes");
+	OK(pack_folder(&absent, hash, NULL, &err) < 0 &&
+		   strstr(err.text, "no-such-folder"),
 	   "a folder that is not there is named");
 	if (geteuid() != 0) {
 		chmod("d", 0);
-		OK(pack(".", &out, hash, &err) < 0 && strstr(err.text, "d cannot be read"),
+		OK(pack(".", &out, hash, &err) < 0 &&
+			   strstr(err.text, "d cannot be read"),
 		   "a file that cannot be read is named");
 	}
 }
@@ -221,8 +235,8 @@ static void sort_lines(struct buf *b)
 	size_t count = 0;
 	AUTO_FREE char *text = buf_take(b);
 
-	for (char *l = text ? strtok_r(text, "\n", &save) : NULL; l && count < COUNT_OF(lines);
-	     l = strtok_r(NULL, "\n", &save))
+	for (char *l = text ? strtok_r(text, "\n", &save) : NULL;
+	     l && count < COUNT_OF(lines); l = strtok_r(NULL, "\n", &save))
 		lines[count++] = l;
 	if (count)
 		qsort(lines, count, sizeof *lines, by_text);
@@ -241,9 +255,11 @@ static unsigned dice(unsigned sides)
 /* Names and patterns out of few pieces, so that they meet. */
 static void random_rules(struct buf *out)
 {
-	static const char *const pieces[] = { "a",   "b",    "ab",  "x.c", "*",    "**", "?",    "/",
-					      "/",   "/",    "*.c", "[ab]", "[!a]", "\\a", "a*", "**/",
-					      "/**", "[a-b]*", " ", "b/",  "a/b",  "x",  "[[:alpha:]]" };
+	static const char *const pieces[] = { "a",   "b",    "ab",         "x.c", "*",
+					      "**",  "?",    "/",          "/",   "/",
+					      "*.c", "[ab]", "[!a]",       "\\a", "a*",
+					      "**/", "/**",  "[a-b]*",     " ",   "b/",
+					      "a/b", "x",    "[[:alpha:]]" };
 
 	for (unsigned lines = 1 + dice(6); lines; lines--) {
 		if (dice(3) == 0)
@@ -264,7 +280,8 @@ static void random_tree(unsigned which)
 	for (int i = 0; i < 30; i++) {
 		buf_clear(&path);
 		for (unsigned depth = 1 + dice(4); depth; depth--)
-			buf_printf(&path, "%s%s", path.len ? "/" : "", names[dice(COUNT_OF(names))]);
+			buf_printf(&path, "%s%s", path.len ? "/" : "",
+				   names[dice(COUNT_OF(names))]);
 		struct stat st;
 		if (stat(path.data, &st) == 0)
 			continue;
@@ -279,10 +296,12 @@ static void random_tree(unsigned which)
 	}
 	random_rules(&rules);
 	put(".gitignore", buf_str(&rules));
-	static const char *const inner[] = { "a/.gitignore", "a/b/.gitignore", "b/.gitignore" };
+	static const char *const inner[] = { "a/.gitignore", "a/b/.gitignore",
+					     "b/.gitignore" };
 	for (size_t i = 0; i < COUNT_OF(inner); i++) {
 		struct stat st;
-		AUTO_FREE char *folder = mem_strndup(inner[i], strlen(inner[i]) - strlen("/.gitignore"));
+		AUTO_FREE char *folder =
+			mem_strndup(inner[i], strlen(inner[i]) - strlen("/.gitignore"));
 		if (stat(folder, &st) < 0 || !S_ISDIR(st.st_mode))
 			continue;
 		buf_clear(&rules);
@@ -310,7 +329,9 @@ static void as_git(void)
 		random_tree(i);
 		AUTO_FREE char *dir = str_printf("tree-%u", i);
 		const char *const init[] = { "git", "init", "-q", dir, NULL };
-		const char *const list[] = { "git", "-C", dir, "ls-files", "-o", "--exclude-standard", NULL };
+		const char *const list[] = { "git",      "-C", dir,
+					     "ls-files", "-o", "--exclude-standard",
+					     NULL };
 		if (run(init, NULL, &out) != 0 || run(list, NULL, &theirs) != 0 ||
 		    pack(".", &archive, hash, &err) < 0) {
 			wrong++;
@@ -322,11 +343,13 @@ static void as_git(void)
 		sort_lines(&theirs);
 		files += (unsigned)ours.len;
 		if (strcmp(buf_str(&ours), buf_str(&theirs)) != 0) {
-			printf("# seed %u\n# ours:\n%s# git:\n%s", i, buf_str(&ours), buf_str(&theirs));
+			printf("# seed %u\n# ours:\n%s# git:\n%s", i, buf_str(&ours),
+			       buf_str(&theirs));
 			wrong++;
 		}
 	}
-	OK(files > 1000 && wrong == 0, "%u random trees: exactly the files that git would keep", trees);
+	OK(files > 1000 && wrong == 0,
+	   "%u random trees: exactly the files that git would keep", trees);
 }
 
 static void in_a_work_tree(void)
@@ -340,21 +363,25 @@ static void in_a_work_tree(void)
 	put(".gitignore", "*.pt\n/sub/gone\nscratch/\n");
 	put("sub/.yardignore", "!keep.pt\n");
 	put("sub/a", ""), put("sub/m.pt", ""), put("sub/keep.pt", "");
-	put("sub/gone", ""), put("sub/secret", ""), put("sub/deep/.git/x", ""), put("sub/deep/y", "");
+	put("sub/gone", ""), put("sub/secret", ""), put("sub/deep/.git/x", ""),
+		put("sub/deep/y", "");
 	put("scratch/z.pt", ""), put("scratch/w", "");
-	OK(pack("sub", &archive, hash, &err) == 0, "a folder inside a work tree is packed");
+	OK(pack("sub", &archive, hash, &err) == 0,
+	   "a folder inside a work tree is packed");
 	files_of(&archive, &files);
 	IS(buf_str(&files), ".yardignore\na\ndeep/y\nkeep.pt\n",
 	   "rules above it hold, .yardignore stands above them, no .git comes along");
 	buf_clear(&files);
-	OK(pack("scratch", &archive, hash, &err) == 0, "a folder that the rules above ignore");
+	OK(pack("scratch", &archive, hash, &err) == 0,
+	   "a folder that the rules above ignore");
 	files_of(&archive, &files);
 	IS(buf_str(&files), "w\nz.pt\n", "is packed whole all the same");
 }
 
 int main(void)
 {
-	snprintf(home, sizeof home, "%s/yard-pack-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	snprintf(home, sizeof home, "%s/yard-pack-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(home))
 		return 1;
 	same_bytes();

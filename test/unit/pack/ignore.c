@@ -53,8 +53,9 @@ static void patterns(void)
 
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
 		struct glob *g = glob_create(rows[i].pattern, strlen(rows[i].pattern));
-		OK(glob_match(g, rows[i].text) == rows[i].matches, "%s %s %s", rows[i].pattern,
-		   rows[i].matches ? "matches" : "does not match", rows[i].text);
+		OK(glob_match(g, rows[i].text) == rows[i].matches, "%s %s %s",
+		   rows[i].pattern, rows[i].matches ? "matches" : "does not match",
+		   rows[i].text);
 		glob_destroy(g);
 	}
 }
@@ -105,7 +106,8 @@ static void rules(void)
 	ignore_add(ig, "*.log\n", 6);
 	ignore_push(ig, "a");
 	ignore_add(ig, "!/keep.log\n", 11);
-	OK(!ignore_match(ig, "a/keep.log", false) && ignore_match(ig, "a/b/keep.log", false),
+	OK(!ignore_match(ig, "a/keep.log", false) &&
+		   ignore_match(ig, "a/b/keep.log", false),
 	   "an inner file stands above an outer one, and counts from its own folder");
 	ignore_pop(ig);
 	OK(ignore_match(ig, "a/keep.log", false), "only as long as one is in it");

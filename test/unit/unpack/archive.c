@@ -74,8 +74,8 @@ static int archive_of(const struct row *rows, size_t count)
 	return fd;
 }
 
-static int try_unpack(const struct row *rows, size_t count, const struct unpack_limits *limits,
-		      struct err *err)
+static int try_unpack(const struct row *rows, size_t count,
+		      const struct unpack_limits *limits, struct err *err)
 {
 	AUTO_FD int fd = archive_of(rows, count);
 
@@ -99,13 +99,16 @@ static void good(void)
 	struct stat st;
 	char to[64] = "";
 
-	OK(try_unpack(rows, COUNT_OF(rows), &roomy, &err) == 0, "a good archive is unpacked");
-	OK(fstatat(target, "run.sh", &st, 0) == 0 && st.st_size == 7 && (st.st_mode & 07777) == 0755,
+	OK(try_unpack(rows, COUNT_OF(rows), &roomy, &err) == 0,
+	   "a good archive is unpacked");
+	OK(fstatat(target, "run.sh", &st, 0) == 0 && st.st_size == 7 &&
+		   (st.st_mode & 07777) == 0755,
 	   "a file that came twice is the later one, executable");
 	OK(fstatat(target, "deep/er/file", &st, 0) == 0 && (st.st_mode & 07777) == 0644 &&
 		   st.st_mtime == 315532800 && st.st_nlink == 2,
 	   "modes are made plain, time is kept, hard links work");
-	OK(readlinkat(target, "deep/link", to, sizeof to - 1) > 0 && !strcmp(to, "er/../er/file"),
+	OK(readlinkat(target, "deep/link", to, sizeof to - 1) > 0 &&
+		   !strcmp(to, "er/../er/file"),
 	   "links are kept");
 	OK(fstatat(target, "na\xc3\xafve", &st, 0) == 0, "names in UTF-8");
 }
@@ -117,24 +120,54 @@ static void bad(void)
 		struct row rows[3];
 		size_t count;
 	} cases[] = {
-		{ "absolute paths", "absolute", { { "/tmp/yard-evil", S_IFREG | 0644, NULL, 5 } }, 1 },
+		{ "absolute paths",
+		  "absolute",
+		  { { "/tmp/yard-evil", S_IFREG | 0644, NULL, 5 } },
+		  1 },
 		{ "..", "..", { { "a/../../evil", S_IFREG | 0644, NULL, 5 } }, 1 },
-		{ ".. behind a folder", "..", { { "a", S_IFDIR | 0755 }, { "a/..", S_IFDIR | 0755 } }, 2 },
-		{ "links to absolute places", "outside", { { "l", S_IFLNK | 0777, "/etc" } }, 1 },
-		{ "links that leave", "outside", { { "a/l", S_IFLNK | 0777, "../../x" } }, 1 },
-		{ "files through a link", "something else",
-		  { { "a", S_IFDIR | 0755 }, { "l", S_IFLNK | 0777, "a" }, { "l/evil", S_IFREG | 0644, NULL, 5 } },
+		{ ".. behind a folder",
+		  "..",
+		  { { "a", S_IFDIR | 0755 }, { "a/..", S_IFDIR | 0755 } },
+		  2 },
+		{ "links to absolute places",
+		  "outside",
+		  { { "l", S_IFLNK | 0777, "/etc" } },
+		  1 },
+		{ "links that leave",
+		  "outside",
+		  { { "a/l", S_IFLNK | 0777, "../../x" } },
+		  1 },
+		{ "files through a link",
+		  "something else",
+		  { { "a", S_IFDIR | 0755 },
+		    { "l", S_IFLNK | 0777, "a" },
+		    { "l/evil", S_IFREG | 0644, NULL, 5 } },
 		  3 },
-		{ "folders in place of a link", "something else",
-		  { { "a", S_IFDIR | 0755 }, { "l", S_IFLNK | 0777, "a" }, { "l", S_IFDIR | 0755 } }, 3 },
-		{ "files in place of a folder", "something else",
-		  { { "a/b", S_IFREG | 0644, NULL, 1 }, { "a", S_IFREG | 0644, NULL, 1 } }, 2 },
-		{ "folders below a file", "something else",
-		  { { "a", S_IFREG | 0644, NULL, 1 }, { "a/b", S_IFREG | 0644, NULL, 1 } }, 2 },
+		{ "folders in place of a link",
+		  "something else",
+		  { { "a", S_IFDIR | 0755 },
+		    { "l", S_IFLNK | 0777, "a" },
+		    { "l", S_IFDIR | 0755 } },
+		  3 },
+		{ "files in place of a folder",
+		  "something else",
+		  { { "a/b", S_IFREG | 0644, NULL, 1 },
+		    { "a", S_IFREG | 0644, NULL, 1 } },
+		  2 },
+		{ "folders below a file",
+		  "something else",
+		  { { "a", S_IFREG | 0644, NULL, 1 },
+		    { "a/b", S_IFREG | 0644, NULL, 1 } },
+		  2 },
 		{ "hard links out", "..", { { "h", 0, "../../etc/passwd" } }, 1 },
-		{ "hard links to what is not there", "not in the archive", { { "h", 0, "x" } }, 1 },
-		{ "hard links to a link", "not in the archive",
-		  { { "l", S_IFLNK | 0777, "x" }, { "h", 0, "l" } }, 2 },
+		{ "hard links to what is not there",
+		  "not in the archive",
+		  { { "h", 0, "x" } },
+		  1 },
+		{ "hard links to a link",
+		  "not in the archive",
+		  { { "l", S_IFLNK | 0777, "x" }, { "h", 0, "l" } },
+		  2 },
 		{ "setuid", "setuid", { { "s", S_IFREG | 04755, NULL, 5 } }, 1 },
 		{ "setgid", "setuid", { { "s", S_IFREG | 02755, NULL, 5 } }, 1 },
 		{ "devices", "device", { { "d", S_IFCHR | 0666 } }, 1 },
@@ -155,18 +188,24 @@ static void bad(void)
 static void bombs(void)
 {
 	const struct unpack_limits tight = { .entries = 2, .bytes = 12 };
-	const struct row many[] = { { "a", S_IFDIR | 0755 }, { "b", S_IFDIR | 0755 }, { "c", S_IFDIR | 0755 } };
-	const struct row big[] = { { "a", S_IFREG | 0644, NULL, 6 }, { "b", S_IFREG | 0644, NULL, 7 } };
+	const struct row many[] = { { "a", S_IFDIR | 0755 },
+				    { "b", S_IFDIR | 0755 },
+				    { "c", S_IFDIR | 0755 } };
+	const struct row big[] = { { "a", S_IFREG | 0644, NULL, 6 },
+				   { "b", S_IFREG | 0644, NULL, 7 } };
 	struct err err;
 	AUTO_BUF struct buf deep = { 0 };
 
 	OK(try_unpack(many, 2, &tight, &err) == 0, "as many entries as allowed");
-	OK(try_unpack(many, 3, &tight, &err) < 0 && err.code == ERR_TOO_LARGE, "not one more");
-	OK(try_unpack(big, 2, &tight, &err) < 0 && err.code == ERR_TOO_LARGE, "bytes count over all files");
+	OK(try_unpack(many, 3, &tight, &err) < 0 && err.code == ERR_TOO_LARGE,
+	   "not one more");
+	OK(try_unpack(big, 2, &tight, &err) < 0 && err.code == ERR_TOO_LARGE,
+	   "bytes count over all files");
 	for (int i = 0; i <= PACK_DEPTH_MAX; i++)
 		buf_adds(&deep, "d/");
 	const struct row nested[] = { { deep.data, S_IFDIR | 0755 } };
-	OK(try_unpack(nested, 1, &roomy, &err) < 0 && strstr(err.text, "deep"), "nor levels without end");
+	OK(try_unpack(nested, 1, &roomy, &err) < 0 && strstr(err.text, "deep"),
+	   "nor levels without end");
 
 	/* A head that claims a terabyte in front of nothing. */
 	AUTO_FD int fd = archive_of(big, 1);
@@ -200,7 +239,8 @@ static void broken(void)
 		if (write(junk, "\x7fjunk?", 6) != 6)
 			break;
 	lseek(junk, 0, SEEK_SET);
-	OK(unpack_archive(junk, target, &roomy, &err) < 0 && err.code == ERR_INVALID, "so is junk");
+	OK(unpack_archive(junk, target, &roomy, &err) < 0 && err.code == ERR_INVALID,
+	   "so is junk");
 }
 
 /* Bits for what a confined process could still do. */
@@ -216,7 +256,9 @@ static int in_the_sandbox(int archive)
 	could |= open("/etc/passwd", O_RDONLY | O_CLOEXEC) >= 0 ? 2 : 0;
 	could |= socket(AF_INET, SOCK_STREAM, 0) >= 0 ? 4 : 0;
 	could |= kill(getppid(), 0) == 0 ? 8 : 0;
-	could |= openat(target, "../escape", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0 ? 16 : 0;
+	could |= openat(target, "../escape", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) >= 0
+			 ? 16
+			 : 0;
 	pid_t pid = fork();
 	if (pid == 0)
 		_exit(0);
@@ -254,7 +296,8 @@ static void sandbox(void)
 
 int main(void)
 {
-	snprintf(home, sizeof home, "%s/yard-unpack-XXXXXX", getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+	snprintf(home, sizeof home, "%s/yard-unpack-XXXXXX",
+		 getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
 	if (!mkdtemp(home) || chmod(home, 0755) < 0)
 		return 1;
 	setlocale(LC_CTYPE, "C.UTF-8");
