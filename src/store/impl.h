@@ -17,8 +17,8 @@ struct record {
 struct record *record_create(const struct event *e);
 struct record *record_dup(const struct record *r);
 /* Decodes and hands the event on for the time of the call. */
-int record_give(const struct record *r, void (*each)(void *arg, const struct event *e), void *arg,
-		struct err *err);
+int record_give(const struct record *r, void (*each)(void *arg, const struct event *e),
+		void *arg, struct err *err);
 bool record_has_key(const struct record *r); /* SUBMITTED with an idempotency key */
 
 struct store_row *row_dup(const struct store_row *row); /* one block, as above */
@@ -38,18 +38,20 @@ struct store_batch {
 };
 
 struct store_ops {
-	void (*commit)(struct store *s, struct store_batch *b, store_done done, void *arg);
-	int (*boot)(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
-		    struct store_counters *out, struct err *err);
+	void (*commit)(struct store *s, struct store_batch *b, store_done done,
+		       void *arg);
+	int (*boot)(struct store *s, void (*each)(void *arg, const struct event *e),
+		    void *arg, struct store_counters *out, struct err *err);
 	int (*events)(struct store *s, const struct span *span,
-		      void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+		      void (*each)(void *arg, const struct event *e), void *arg,
+		      struct err *err);
 	int (*list)(struct store *s, const struct store_query *q,
 		    void (*each)(void *arg, const struct store_row *row), void *arg,
 		    struct err *err);
 	int (*find_key)(struct store *s, const char *owner, const char *key, int64_t *job,
 			char digest[65], struct err *err);
-	int (*find_name)(struct store *s, const char *owner, const char *name, int64_t *job,
-			 struct err *err);
+	int (*find_name)(struct store *s, const char *owner, const char *name,
+			 int64_t *job, struct err *err);
 	int (*row)(struct store *s, int64_t job,
 		   void (*each)(void *arg, const struct store_row *row), void *arg,
 		   struct err *err);

@@ -122,12 +122,13 @@ static int put_record(struct store_disk *d, struct record *r, struct err *err)
 	size_t at = record_at(d, r->seq);
 
 	if (at < d->record_count && d->records[at]->seq == r->seq)
-		return err_set(err, ERR_CONFLICT, "event %lld is there already", (long long)r->seq);
+		return err_set(err, ERR_CONFLICT, "event %lld is there already",
+			       (long long)r->seq);
 	if (record_has_key(r)) {
 		AUTO_FREE char *key = key_text(r->by, r->key);
 		if (map_gets(d->keys, key))
-			return err_set(err, ERR_CONFLICT, "key '%s' of %s is used already", r->key,
-				       r->by);
+			return err_set(err, ERR_CONFLICT,
+				       "key '%s' of %s is used already", r->key, r->by);
 		map_puts(d->keys, key, r);
 	}
 	mem_grow(&d->records, &d->record_cap, d->record_count, sizeof(struct record *));
@@ -159,7 +160,8 @@ static void put_row(struct store_disk *d, struct store_row *row)
 		return;
 	}
 	mem_grow(&d->rows, &d->row_cap, d->row_count, sizeof(struct store_row *));
-	memmove(d->rows + at + 1, d->rows + at, (d->row_count++ - at) * sizeof(struct store_row *));
+	memmove(d->rows + at + 1, d->rows + at,
+		(d->row_count++ - at) * sizeof(struct store_row *));
 	d->rows[at] = row;
 }
 
@@ -211,7 +213,8 @@ static void on_timer(void *arg)
 	done(m->done_arg, failure.code == ERR_NONE ? NULL : &failure);
 }
 
-static void memory_commit(struct store *s, struct store_batch *b, store_done done, void *arg)
+static void memory_commit(struct store *s, struct store_batch *b, store_done done,
+			  void *arg)
 {
 	struct memory_store *m = (struct memory_store *)s;
 
@@ -237,8 +240,8 @@ static bool in_force(const struct store_disk *d, size_t at)
 	return true;
 }
 
-static int memory_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
-		       struct store_counters *out, struct err *err)
+static int memory_boot(struct store *s, void (*each)(void *arg, const struct event *e),
+		       void *arg, struct store_counters *out, struct err *err)
 {
 	const struct store_disk *d = ((struct memory_store *)s)->disk;
 
@@ -260,12 +263,14 @@ static int memory_boot(struct store *s, void (*each)(void *arg, const struct eve
 }
 
 static int memory_events(struct store *s, const struct span *span,
-			 void (*each)(void *arg, const struct event *e), void *arg, struct err *err)
+			 void (*each)(void *arg, const struct event *e), void *arg,
+			 struct err *err)
 {
 	const struct store_disk *d = ((struct memory_store *)s)->disk;
 	int left = span->limit;
 
-	for (size_t i = record_at(d, span->from_seq); i < d->record_count && left > 0; i++) {
+	for (size_t i = record_at(d, span->from_seq); i < d->record_count && left > 0;
+	     i++) {
 		if (span->job && d->records[i]->job != span->job)
 			continue;
 		if (record_give(d->records[i], each, arg, err) < 0)
@@ -292,21 +297,22 @@ static int memory_list(struct store *s, const struct store_query *q,
 	return 0;
 }
 
-static int memory_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
-			   char digest[65], struct err *err)
+static int memory_find_key(struct store *s, const char *owner, const char *key,
+			   int64_t *job, char digest[65], struct err *err)
 {
 	AUTO_FREE char *text = key_text(owner, key);
 	const struct record *r = map_gets(((struct memory_store *)s)->disk->keys, text);
 
 	if (!r)
-		return err_set(err, ERR_NOT_FOUND, "%s has no job with the key '%s'", owner, key);
+		return err_set(err, ERR_NOT_FOUND, "%s has no job with the key '%s'",
+			       owner, key);
 	*job = r->job;
 	snprintf(digest, 65, "%s", r->digest);
 	return 0;
 }
 
-static int memory_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
-			    struct err *err)
+static int memory_find_name(struct store *s, const char *owner, const char *name,
+			    int64_t *job, struct err *err)
 {
 	const struct store_disk *d = ((struct memory_store *)s)->disk;
 
@@ -326,7 +332,8 @@ static int memory_row(struct store *s, int64_t job,
 	const struct store_row *row = find_row(((struct memory_store *)s)->disk, job);
 
 	if (!row)
-		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
+		return err_set(err, ERR_NOT_FOUND, "there is no job %lld",
+			       (long long)job);
 	each(arg, row);
 	return 0;
 }

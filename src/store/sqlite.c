@@ -20,93 +20,6 @@
 #define CHECKPOINT_FRAMES 1000 /* about 4 MiB */
 #define LOG_FACTOR        8
 
-struct chore *chore_create(struct sqlite_store *s, void (*run)(struct chore *t))
-{
-	struct chore *t = mem_alloc(1, sizeof *t);
-
-	t->store = s;
-	t->run = run;
-	t->next = s->chores;
-	s->chores = t;
-	pthread_mutex_init(&t->lock, NULL);
-	pthread_cond_init(&t->finished, NULL);
-	return t;
-}
-
-bool chore_done(struct chore *t)
-{
-	struct chore **at;
-
-	if (!t->store)
-		return false;
-	for (at = &t->store->chores; *at != t; at = &(*at)->next)
-		;
-	*at = t->next;
-	return true;
-}
-
-void chore_destroy(struct chore *t)
-{
-	store_batch_destroy(t->batch);
-	free(t->path);
-	free(t->target);
-	pthread_cond_destroy(&t->finished);
-	pthread_mutex_destroy(&t->lock);
-	free(t);
-}
-
-static void chore_finish(struct chore *t)
-{
-	pthread_mutex_lock(&t->lock);
-	t->phase = CHORE_FINISHED;
-	pthread_cond_broadcast(&t->finished);
-	pthread_mutex_unlock(&t->lock);
-}
-
-/* True for the one who may run it: a thread of the pool, or store_destroy(). */
-static bool chore_take(struct chore *t)
-{
-	bool mine;
-
-	pthread_mutex_lock(&t->lock);
-	mine = t->phase == CHORE_QUEUED;
-	if (mine)
-		t->phase = CHORE_TAKEN;
-	pthread_mutex_unlock(&t->lock);
-	return mine;
-}
-
-static void chore_work(void *arg)
-{
-	struct chore *t = arg;
-
-	if (!chore_take(t))
-		return;
-	t->run(t);
-	chore_finish(t);
-}
-
-void chore_start(struct chore *t, world_cb done)
-{
-	world_work(t->store->world, chore_work, done, t);
-}
-
-/* The store goes; the task's done() will find it gone and free the task. */
-static void chore_leave(struct chore *t, bool run)
-{
-	atomic_store(&t->cancelled, true);
-	if (chore_take(t)) {
-		if (run)
-			t->run(t);
-		chore_finish(t);
-	}
-	pthread_mutex_lock(&t->lock);
-	while (t->phase != CHORE_FINISHED)
-		pthread_cond_wait(&t->finished, &t->lock);
-	pthread_mutex_unlock(&t->lock);
-	t->store = NULL;
-}
-
 /* ---- the log's upkeep ---- */
 
 static int on_log(void *arg, sqlite3 *db, const char *name, int frames)
@@ -142,9 +55,9 @@ static void keep_log_short(struct sqlite_store *s)
 {
 	if (s->checkpoint || atomic_load(&s->wal_frames) < s->checkpoint_frames)
 		return;
-	s->checkpoint = chore_create(s, checkpoint_run);
+	s->checkpoint = chore_create(s, &s->chores, checkpoint_run);
 	s->checkpoint->path = mem_strdup(s->path);
-	chore_start(s->checkpoint, checkpoint_done);
+	chore_start(s->checkpoint, s->world, checkpoint_done);
 }
 
 /* ---- commits ---- */
@@ -221,7 +134,8 @@ static int put_record(struct conn *c, const struct record *r, struct err *err)
 	return rc;
 }
 
-static int put_row_by(struct conn *c, enum sql which, const struct store_row *row, struct err *err)
+static int put_row_by(struct conn *c, enum sql which, const struct store_row *row,
+		      struct err *err)
 {
 	sqlite3_stmt *st = conn_use(c, which, err);
 	int rc;
@@ -279,8 +193,10 @@ static void commit_run(struct chore *t)
 	struct conn *c = &s->writer;
 
 	if (atomic_load(&s->wal_frames) > LOG_FACTOR * s->checkpoint_frames)
-		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-	if (put_simple(c, SQL_BEGIN, &t->err) == 0 && put_batch(c, t->batch, &t->err) == 0 &&
+		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+					  NULL);
+	if (put_simple(c, SQL_BEGIN, &t->err) == 0 &&
+	    put_batch(c, t->batch, &t->err) == 0 &&
 	    put_simple(c, SQL_COMMIT, &t->err) == 0)
 		return;
 	/* Some errors have rolled back already. */
@@ -300,17 +216,18 @@ static void commit_done(void *arg)
 	chore_destroy(t);
 }
 
-static void sqlite_commit(struct store *store, struct store_batch *b, store_done done, void *arg)
+static void sqlite_commit(struct store *store, struct store_batch *b, store_done done,
+			  void *arg)
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
-	struct chore *t = chore_create(s, commit_run);
+	struct chore *t = chore_create(s, &s->chores, commit_run);
 
 	assert(!s->commit && "one commit at a time");
 	t->batch = b;
 	t->done = done;
 	t->arg = arg;
 	s->commit = t;
-	chore_start(t, commit_done);
+	chore_start(t, s->world, commit_done);
 }
 
 /* ---- opening and the end ---- */
@@ -351,16 +268,17 @@ static int open_writer(struct sqlite_store *s, struct err *err)
 	if (conn_open(&s->writer, s->path, WRITER_CACHE_KIB, err) < 0 ||
 	    schema_check(&s->writer, &version, err) < 0)
 		return -1;
-	wal = sqlite3_prepare_v2(s->writer.db, "PRAGMA journal_mode = WAL", -1, &st, NULL) ==
-		      SQLITE_OK &&
+	wal = sqlite3_prepare_v2(s->writer.db, "PRAGMA journal_mode = WAL", -1, &st,
+				 NULL) == SQLITE_OK &&
 	      sqlite3_step(st) == SQLITE_ROW &&
 	      strcmp((const char *)sqlite3_column_text(st, 0), "wal") == 0;
 	sqlite3_finalize(st);
 	if (!wal)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "the file system of %s cannot hold a database with a write-ahead "
-			       "log (%s); put the state folder on a local disk",
-			       s->path, sqlite3_errmsg(s->writer.db));
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"the file system of %s cannot hold a database with a write-ahead "
+			"log (%s); put the state folder on a local disk",
+			s->path, sqlite3_errmsg(s->writer.db));
 	sqlite3_wal_hook(s->writer.db, on_log, s);
 	if (schema_upgrade(&s->writer, err) < 0)
 		return -1;
@@ -375,7 +293,8 @@ struct store *store_sqlite_open(struct world *w, const char *path, struct err *e
 	s->world = w;
 	s->path = mem_strdup(path);
 	s->checkpoint_frames = CHECKPOINT_FRAMES;
-	if (open_writer(s, err) < 0 || conn_open(&s->reader, s->path, READER_CACHE_KIB, err) < 0) {
+	if (open_writer(s, err) < 0 ||
+	    conn_open(&s->reader, s->path, READER_CACHE_KIB, err) < 0) {
 		sqlite_destroy(&s->base);
 		return NULL;
 	}

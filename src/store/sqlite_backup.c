@@ -39,7 +39,8 @@ static int sync_file(const char *path, struct err *err)
 }
 
 /* The read transaction that is open on `from` makes every step see the same moment. */
-static int copy_pages(struct conn *from, struct conn *to, atomic_bool *cancelled, struct err *err)
+static int copy_pages(struct conn *from, struct conn *to, atomic_bool *cancelled,
+		      struct err *err)
 {
 	sqlite3_backup *b = sqlite3_backup_init(to->db, "main", from->db, "main");
 	int rc = SQLITE_OK;
@@ -51,7 +52,8 @@ static int copy_pages(struct conn *from, struct conn *to, atomic_bool *cancelled
 	sqlite3_backup_finish(b);
 	if (rc == SQLITE_DONE)
 		return 0;
-	return rc == SQLITE_OK ? err_set(err, ERR_CONFLICT, "the store was closed") : conn_fail(to, rc, err);
+	return rc == SQLITE_OK ? err_set(err, ERR_CONFLICT, "the store was closed")
+			       : conn_fail(to, rc, err);
 }
 
 static int copy_database(struct chore *t, const char *partial)
@@ -63,7 +65,8 @@ static int copy_database(struct chore *t, const char *partial)
 	rc = conn_open(&from, t->path, CACHE_KIB, &t->err) < 0 ||
 	     conn_open(&to, partial, CACHE_KIB, &t->err) < 0 ||
 	     conn_exec(&from, "BEGIN", &t->err) < 0 ||
-	     conn_number(&from, "SELECT count(*) FROM sqlite_schema", &ignored, &t->err) < 0 ||
+	     conn_number(&from, "SELECT count(*) FROM sqlite_schema", &ignored, &t->err) <
+		     0 ||
 	     copy_pages(&from, &to, &t->cancelled, &t->err) < 0;
 	conn_close(&to);
 	conn_close(&from);
@@ -101,13 +104,13 @@ static void backup_done(void *arg)
 void sqlite_backup(struct store *store, const char *path, store_done done, void *arg)
 {
 	struct sqlite_store *s = (struct sqlite_store *)store;
-	struct chore *t = chore_create(s, backup_run);
+	struct chore *t = chore_create(s, &s->chores, backup_run);
 
 	t->path = mem_strdup(s->path);
 	t->target = mem_strdup(path);
 	t->done = done;
 	t->arg = arg;
-	chore_start(t, backup_done);
+	chore_start(t, s->world, backup_done);
 }
 
 /* ---- restore ---- */
@@ -142,11 +145,13 @@ static int check_copy(struct conn *c, struct err *err)
 		return -1;
 	if (version < 1)
 		return err_set(err, ERR_INVALID, "it is an empty file");
-	if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &st, NULL) != SQLITE_OK ||
+	if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &st, NULL) !=
+		    SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW)
 		rc = conn_fail(c, sqlite3_extended_errcode(c->db), err);
 	else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
-		rc = err_set(err, ERR_CORRUPT, "it is damaged: %s", sqlite3_column_text(st, 0));
+		rc = err_set(err, ERR_CORRUPT, "it is damaged: %s",
+			     sqlite3_column_text(st, 0));
 	sqlite3_finalize(st);
 	for (char *p = err && rc ? err->text : NULL; p && (p = strchr(p, '\n'));)
 		*p = ' ';
@@ -170,7 +175,8 @@ static int settle_old(const char *path, struct err *err)
 		conn_close(&c);
 	}
 	if (why.code == ERR_BUSY)
-		return err_set(err, ERR_BUSY, "a daemon is using %s: stop it first", path);
+		return err_set(err, ERR_BUSY, "a daemon is using %s: stop it first",
+			       path);
 	if (rename(log, aside) < 0 && errno != ENOENT)
 		return err_sys(err, "put %s aside", log);
 	if (unlink(index) < 0 && errno != ENOENT)
@@ -185,7 +191,9 @@ int store_sqlite_restore(const char *backup, const char *path, struct err *err)
 	int rc = copy_file(backup, copy, err);
 
 	if (rc == 0)
-		rc = conn_open(&c, copy, CACHE_KIB, err) < 0 || check_copy(&c, err) < 0 ? -1 : 0;
+		rc = conn_open(&c, copy, CACHE_KIB, err) < 0 || check_copy(&c, err) < 0
+			     ? -1
+			     : 0;
 	conn_close(&c);
 	if (rc < 0)
 		err_wrap(err, "%s cannot be restored", backup);

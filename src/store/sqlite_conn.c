@@ -11,38 +11,43 @@
 
 #define BUSY_MS 10000
 
-#define ROW_COLUMNS                                                                            \
-	"id, state, outcome, name, owner, \"group\", reason, priority, attempt, task_count, "      \
+#define ROW_COLUMNS                                                                           \
+	"id, state, outcome, name, owner, \"group\", reason, priority, attempt, task_count, " \
 	"exit_code, submitted_ms, started_ms, ended_ms"
 #define EVENT_COLUMNS "seq, time_ms, job, kind, body"
 
 /* A list goes by the one index that is named; what else is asked for is looked at row by
  * row.  ?1 before, ?2 owner, ?3 group, ?4 name, ?5 live, ?6 outcome, ?7 limit; NULL: any. */
-#define LIST(index, condition)                                                                 \
-	"SELECT " ROW_COLUMNS " FROM jobs " index " WHERE " condition " AND id < ?1"               \
-	" AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR \"group\" = ?3)"                       \
-	" AND (?4 IS NULL OR name = ?4) AND (?5 IS NULL OR live = ?5)"                             \
+#define LIST(index, condition)                                                           \
+	"SELECT " ROW_COLUMNS " FROM jobs " index " WHERE " condition " AND id < ?1"     \
+	" AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR \"group\" = ?3)"             \
+	" AND (?4 IS NULL OR name = ?4) AND (?5 IS NULL OR live = ?5)"                   \
 	" AND (?6 IS NULL OR outcome = ?6) ORDER BY id DESC LIMIT ?7"
 
 static const char *const texts[SQL_COUNT] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
 	[SQL_COMMIT] = "COMMIT",
 	[SQL_ROLLBACK] = "ROLLBACK",
-	[SQL_PUT_EVENT] = "INSERT INTO events (" EVENT_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5)",
-	[SQL_PUT_KEY] = "INSERT INTO keys (owner, key, job, digest) VALUES (?1, ?2, ?3, ?4)",
+	[SQL_PUT_EVENT] =
+		"INSERT INTO events (" EVENT_COLUMNS ") VALUES (?1, ?2, ?3, ?4, ?5)",
+	[SQL_PUT_KEY] =
+		"INSERT INTO keys (owner, key, job, digest) VALUES (?1, ?2, ?3, ?4)",
 	[SQL_PUT_QUOTA] = "INSERT INTO quotas (scope, name, seq) VALUES (?1, ?2, ?3)"
 			  " ON CONFLICT DO UPDATE SET seq = ?3",
 	[SQL_PUT_USER] = "INSERT INTO users (name, seq) VALUES (?1, ?2)"
 			 " ON CONFLICT DO UPDATE SET seq = ?2",
 	/* Only what changes in a live job: no index is touched. */
-	[SQL_ROW_LIVE] = "UPDATE jobs SET state = ?2, reason = ?4, attempt = ?5, exit_code = ?6,"
-			 " started_ms = ?7, ended_ms = ?8 WHERE id = ?1 AND live = 1",
-	[SQL_ROW_ENDED] = "UPDATE jobs SET state = ?2, outcome = ?3, reason = ?4, attempt = ?5,"
-			  " exit_code = ?6, started_ms = ?7, ended_ms = ?8, live = 0 WHERE id = ?1",
-	[SQL_ROW_NEW] = "INSERT INTO jobs (id, state, outcome, reason, attempt, exit_code,"
-			" started_ms, ended_ms, live, name, owner, \"group\", priority,"
-			" task_count, submitted_ms)"
-			" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+	[SQL_ROW_LIVE] =
+		"UPDATE jobs SET state = ?2, reason = ?4, attempt = ?5, exit_code = ?6,"
+		" started_ms = ?7, ended_ms = ?8 WHERE id = ?1 AND live = 1",
+	[SQL_ROW_ENDED] =
+		"UPDATE jobs SET state = ?2, outcome = ?3, reason = ?4, attempt = ?5,"
+		" exit_code = ?6, started_ms = ?7, ended_ms = ?8, live = 0 WHERE id = ?1",
+	[SQL_ROW_NEW] =
+		"INSERT INTO jobs (id, state, outcome, reason, attempt, exit_code,"
+		" started_ms, ended_ms, live, name, owner, \"group\", priority,"
+		" task_count, submitted_ms)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
 	[SQL_MAX_SEQ] = "SELECT max(seq) FROM events",
 	[SQL_MAX_JOB] = "SELECT max(id) FROM jobs",
 	[SQL_BOOT_SETTINGS] = "SELECT " EVENT_COLUMNS " FROM events WHERE seq IN"
@@ -65,7 +70,8 @@ static const char *const texts[SQL_COUNT] = {
 	[SQL_LIST_LIVE] = LIST("INDEXED BY jobs_live", "live = 1"),
 	[SQL_LIST_ENDED] = LIST("INDEXED BY jobs_ended", "live = 0"),
 	[SQL_LIST_OWNER] = LIST("INDEXED BY jobs_owner", "owner = ?2"),
-	[SQL_LIST_OWNER_NAME] = LIST("INDEXED BY jobs_owner_name", "owner = ?2 AND name = ?4"),
+	[SQL_LIST_OWNER_NAME] =
+		LIST("INDEXED BY jobs_owner_name", "owner = ?2 AND name = ?4"),
 	[SQL_LIST_NAME] = LIST("INDEXED BY jobs_name", "name = ?4"),
 	[SQL_LIST_GROUP] = LIST("INDEXED BY jobs_group", "\"group\" = ?3"),
 	[SQL_LIST_OUTCOME] = LIST("INDEXED BY jobs_outcome", "live = 0 AND outcome = ?6"),
@@ -79,22 +85,25 @@ int conn_fail(struct conn *c, int rc, struct err *err)
 	case SQLITE_FULL:
 		return err_set(err, ERR_IO, "the disk of %s is full", c->path);
 	case SQLITE_CORRUPT:
-		return err_set(err, ERR_CORRUPT,
-			       "the database %s is damaged (%s): put a backup in its place with "
-			       "yardd --restore FILE",
-			       c->path, said);
+		return err_set(
+			err, ERR_CORRUPT,
+			"the database %s is damaged (%s): put a backup in its place with "
+			"yardd --restore FILE",
+			c->path, said);
 	case SQLITE_NOTADB:
 		return err_set(err, ERR_CORRUPT, "%s is not a database", c->path);
 	case SQLITE_CONSTRAINT:
-		return err_set(err, ERR_CONFLICT, "what is to be stored is there already: %s", said);
+		return err_set(err, ERR_CONFLICT,
+			       "what is to be stored is there already: %s", said);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return err_set(err, ERR_BUSY, "the database %s is in use by another program",
-			       c->path);
+		return err_set(err, ERR_BUSY,
+			       "the database %s is in use by another program", c->path);
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
 	case SQLITE_CANTOPEN:
-		return err_set(err, ERR_IO, "cannot open %s for writing: %s", c->path, said);
+		return err_set(err, ERR_IO, "cannot open %s for writing: %s", c->path,
+			       said);
 	default:
 		return err_set(err, ERR_IO, "database %s: %s", c->path, said);
 	}
@@ -133,8 +142,8 @@ int conn_open(struct conn *c, const char *path, int cache_kib, struct err *err)
 
 	*c = (struct conn){ .path = path };
 	rc = sqlite3_open_v2(path, &c->db,
-			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX |
-				     SQLITE_OPEN_EXRESCODE,
+			     SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+				     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
 			     NULL);
 	if (rc == SQLITE_OK) {
 		/* The default keeps 120 KiB a connection ready for many small statements. */
@@ -168,7 +177,8 @@ sqlite3_stmt *conn_use(struct conn *c, enum sql which, struct err *err)
 
 	if (c->statements[which] && !sqlite3_stmt_busy(c->statements[which]))
 		return c->statements[which];
-	rc = sqlite3_prepare_v3(c->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, &st, NULL);
+	rc = sqlite3_prepare_v3(c->db, texts[which], -1, SQLITE_PREPARE_PERSISTENT, &st,
+				NULL);
 	if (rc != SQLITE_OK)
 		conn_fail(c, rc, err);
 	else if (!c->statements[which])
@@ -205,13 +215,15 @@ int schema_check(struct conn *c, int *version, struct err *err)
 	if (!application && !found && !things)
 		return 0;
 	if (application != SCHEMA_APPLICATION_ID || found < 1)
-		return err_set(err, ERR_INVALID, "%s is another program's database", c->path);
+		return err_set(err, ERR_INVALID, "%s is another program's database",
+			       c->path);
 	if (found > schema_version)
-		return err_set(err, ERR_UNSUPPORTED,
-			       "the database %s is of a newer version of yardd (its schema is %d, "
-			       "this program knows up to %d): use that version, or a backup from "
-			       "before the upgrade",
-			       c->path, (int)found, schema_version);
+		return err_set(
+			err, ERR_UNSUPPORTED,
+			"the database %s is of a newer version of yardd (its schema is %d, "
+			"this program knows up to %d): use that version, or a backup from "
+			"before the upgrade",
+			c->path, (int)found, schema_version);
 	return 0;
 }
 
@@ -228,7 +240,8 @@ int schema_upgrade(struct conn *c, struct err *err)
 			SCHEMA_APPLICATION_ID, schema_steps[version], version + 1);
 		if (conn_exec(c, step, err) < 0) {
 			conn_exec(c, "ROLLBACK", NULL);
-			return err_wrap(err, "bring the database to version %d", version + 1);
+			return err_wrap(err, "bring the database to version %d",
+					version + 1);
 		}
 	}
 	return 0;

@@ -3,9 +3,9 @@
  * files only. */
 #pragma once
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "store/chore.h"
 #include "store/impl.h"
 
 struct sqlite3;
@@ -65,59 +65,34 @@ int conn_do(struct conn *c, struct sqlite3_stmt *st, struct err *err);
 int schema_check(struct conn *c, int *version, struct err *err);
 int schema_upgrade(struct conn *c, struct err *err);
 
-/* A piece of work off the loop that may outlive its store: store_destroy() waits for it
- * (or, when no thread has taken it yet, does or drops it), and its done() then only frees it. */
-enum chore_phase { CHORE_QUEUED, CHORE_TAKEN, CHORE_FINISHED };
-
-struct sqlite_store;
-struct chore {
-	struct sqlite_store *store; /* NULL: destroyed; never while it is TAKEN */
-	struct chore *next;         /* in the store's list */
-	void (*run)(struct chore *t);
-	pthread_mutex_t lock; /* of phase */
-	pthread_cond_t finished;
-	enum chore_phase phase;
-	atomic_bool cancelled;
-	/* Its input, then its result. */
-	struct store_batch *batch; /* commit */
-	char *path;                /* of the database */
-	char *target;              /* backup */
-	store_done done;
-	void *arg;
-	struct err err; /* code ERR_NONE: it worked */
-};
-
 struct sqlite_store {
 	struct store base;
 	struct world *world;
 	char *path;
-	struct conn reader; /* the loop's */
-	struct conn writer; /* of the commit under way, one at a time */
+	struct conn reader;                /* the loop's */
+	struct conn writer;                /* of the commit under way, one at a time */
 	struct chore *chores;              /* all that are not done yet */
 	struct chore *commit, *checkpoint; /* of them, or NULL */
-	atomic_int wal_frames; /* in the log after the last commit */
+	atomic_int wal_frames;             /* in the log after the last commit */
 	int checkpoint_frames; /* above it, copy them into the database beside the commits */
 };
-
-struct chore *chore_create(struct sqlite_store *s, void (*run)(struct chore *t));
-void chore_start(struct chore *t, world_cb done);
-/* At the beginning of its done(): false when the store is gone. */
-bool chore_done(struct chore *t);
-void chore_destroy(struct chore *t);
 
 int sync_folder(const char *path, struct err *err); /* the folder that path is in */
 
 void sqlite_backup(struct store *s, const char *path, store_done done, void *arg);
 
-int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
-		struct store_counters *out, struct err *err);
+int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
+		void *arg, struct store_counters *out, struct err *err);
 int sqlite_events(struct store *s, const struct span *span,
-		  void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+		  void (*each)(void *arg, const struct event *e), void *arg,
+		  struct err *err);
 int sqlite_list(struct store *s, const struct store_query *q,
-		void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err);
+		void (*each)(void *arg, const struct store_row *row), void *arg,
+		struct err *err);
 int sqlite_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
 		    char digest[65], struct err *err);
 int sqlite_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
 		     struct err *err);
-int sqlite_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
-	       void *arg, struct err *err);
+int sqlite_row(struct store *s, int64_t job,
+	       void (*each)(void *arg, const struct store_row *row), void *arg,
+	       struct err *err);

@@ -20,8 +20,8 @@ static const char *text(sqlite3_stmt *st, int column)
 	return s ? s : "";
 }
 
-static int give_event(sqlite3_stmt *st, void (*each)(void *arg, const struct event *e), void *arg,
-		      struct err *err)
+static int give_event(sqlite3_stmt *st, void (*each)(void *arg, const struct event *e),
+		      void *arg, struct err *err)
 {
 	struct record r = {
 		.seq = sqlite3_column_int64(st, 0),
@@ -39,7 +39,8 @@ static int give_event(sqlite3_stmt *st, void (*each)(void *arg, const struct eve
 
 /* Steps the bound statement to its end. */
 static int give_events(struct conn *c, sqlite3_stmt *st,
-		       void (*each)(void *arg, const struct event *e), void *arg, struct err *err)
+		       void (*each)(void *arg, const struct event *e), void *arg,
+		       struct err *err)
 {
 	int rc;
 
@@ -51,7 +52,8 @@ static int give_events(struct conn *c, sqlite3_stmt *st,
 }
 
 static int boot_part(struct conn *c, enum sql which,
-		     void (*each)(void *arg, const struct event *e), void *arg, struct err *err)
+		     void (*each)(void *arg, const struct event *e), void *arg,
+		     struct err *err)
 {
 	sqlite3_stmt *st = conn_use(c, which, err);
 	int rc;
@@ -79,13 +81,14 @@ static int maximum(struct conn *c, enum sql which, int64_t *out, struct err *err
 	return rc == SQLITE_ROW ? 0 : -1;
 }
 
-int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
-		struct store_counters *out, struct err *err)
+int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
+		void *arg, struct store_counters *out, struct err *err)
 {
 	struct conn *c = reader(s);
 	int64_t seq = 0, job = 0;
 
-	if (maximum(c, SQL_MAX_SEQ, &seq, err) < 0 || maximum(c, SQL_MAX_JOB, &job, err) < 0 ||
+	if (maximum(c, SQL_MAX_SEQ, &seq, err) < 0 ||
+	    maximum(c, SQL_MAX_JOB, &job, err) < 0 ||
 	    boot_part(c, SQL_BOOT_SETTINGS, each, arg, err) < 0 ||
 	    boot_part(c, SQL_BOOT_LIVE, each, arg, err) < 0)
 		return -1;
@@ -94,7 +97,8 @@ int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
 }
 
 int sqlite_events(struct store *s, const struct span *span,
-		  void (*each)(void *arg, const struct event *e), void *arg, struct err *err)
+		  void (*each)(void *arg, const struct event *e), void *arg,
+		  struct err *err)
 {
 	struct conn *c = reader(s);
 	enum sql which = span->job ? SQL_EVENTS_JOB : SQL_EVENTS_ALL;
@@ -123,8 +127,9 @@ static int outcome_from_word(const char *word, enum outcome *out)
 	return -1;
 }
 
-static int give_row(sqlite3_stmt *st, void (*each)(void *arg, const struct store_row *row),
-		    void *arg, struct err *err)
+static int give_row(sqlite3_stmt *st,
+		    void (*each)(void *arg, const struct store_row *row), void *arg,
+		    struct err *err)
 {
 	struct store_row row = {
 		.id = sqlite3_column_int64(st, 0),
@@ -143,7 +148,8 @@ static int give_row(sqlite3_stmt *st, void (*each)(void *arg, const struct store
 
 	if (job_state_from_word(text(st, 1), &row.state) < 0 ||
 	    outcome_from_word(text(st, 2), &row.outcome) < 0)
-		return err_set(err, ERR_CORRUPT, "job %lld has the unknown state '%s' (%s)",
+		return err_set(err, ERR_CORRUPT,
+			       "job %lld has the unknown state '%s' (%s)",
 			       (long long)row.id, text(st, 1), text(st, 2));
 	each(arg, &row);
 	return 0;
@@ -177,12 +183,14 @@ static void bind_list(sqlite3_stmt *st, const struct store_query *q)
 	if (q->live >= 0)
 		sqlite3_bind_int(st, 5, q->live > 0);
 	if (q->outcome >= 0)
-		sqlite3_bind_text(st, 6, outcome_word((enum outcome)q->outcome), -1, SQLITE_STATIC);
+		sqlite3_bind_text(st, 6, outcome_word((enum outcome)q->outcome), -1,
+				  SQLITE_STATIC);
 	sqlite3_bind_int(st, 7, q->limit);
 }
 
 int sqlite_list(struct store *s, const struct store_query *q,
-		void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err)
+		void (*each)(void *arg, const struct store_row *row), void *arg,
+		struct err *err)
 {
 	struct conn *c = reader(s);
 	enum sql which = list_by(q);
@@ -193,7 +201,8 @@ int sqlite_list(struct store *s, const struct store_query *q,
 		return -1;
 	bind_list(st, q);
 	while (!failed && (rc = sqlite3_step(st)) != SQLITE_DONE)
-		failed = rc == SQLITE_ROW ? give_row(st, each, arg, err) : conn_fail(c, rc, err);
+		failed = rc == SQLITE_ROW ? give_row(st, each, arg, err)
+					  : conn_fail(c, rc, err);
 	conn_unuse(c, which, st);
 	return failed;
 }
@@ -214,7 +223,8 @@ int sqlite_find_key(struct store *s, const char *owner, const char *key, int64_t
 		*job = sqlite3_column_int64(st, 0);
 		snprintf(digest, 65, "%s", text(st, 1));
 	} else if (rc == SQLITE_DONE) {
-		err_set(err, ERR_NOT_FOUND, "%s has no job with the key '%s'", owner, key);
+		err_set(err, ERR_NOT_FOUND, "%s has no job with the key '%s'", owner,
+			key);
 	} else {
 		conn_fail(c, rc, err);
 	}
@@ -248,8 +258,9 @@ int sqlite_find_name(struct store *s, const char *owner, const char *name, int64
 	return 0;
 }
 
-int sqlite_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
-	       void *arg, struct err *err)
+int sqlite_row(struct store *s, int64_t job,
+	       void (*each)(void *arg, const struct store_row *row), void *arg,
+	       struct err *err)
 {
 	struct conn *c = reader(s);
 	sqlite3_stmt *st = conn_use(c, SQL_ROW, err);
@@ -262,7 +273,8 @@ int sqlite_row(struct store *s, int64_t job, void (*each)(void *arg, const struc
 	if (rc == SQLITE_ROW)
 		failed = give_row(st, each, arg, err);
 	else if (rc == SQLITE_DONE)
-		failed = err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
+		failed = err_set(err, ERR_NOT_FOUND, "there is no job %lld",
+				 (long long)job);
 	else
 		failed = conn_fail(c, rc, err);
 	conn_unuse(c, SQL_ROW, st);

@@ -88,8 +88,8 @@ bool record_has_key(const struct record *r)
 	return r->kind == EV_SUBMITTED && *r->key;
 }
 
-int record_give(const struct record *r, void (*each)(void *arg, const struct event *e), void *arg,
-		struct err *err)
+int record_give(const struct record *r, void (*each)(void *arg, const struct event *e),
+		void *arg, struct err *err)
 {
 	struct event e = { 0 };
 
@@ -106,8 +106,8 @@ int record_give(const struct record *r, void (*each)(void *arg, const struct eve
 
 struct store_row *row_dup(const struct store_row *row)
 {
-	size_t more = text_size(row->name) + text_size(row->owner) + text_size(row->group) +
-		      text_size(row->reason);
+	size_t more = text_size(row->name) + text_size(row->owner) +
+		      text_size(row->group) + text_size(row->reason);
 	struct store_row *copy = mem_alloc(1, sizeof *copy + more);
 	char *at = (char *)(copy + 1);
 
@@ -186,7 +186,8 @@ int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), 
 }
 
 int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,
-		 void (*each)(void *arg, const struct event *e), void *arg, struct err *err)
+		 void (*each)(void *arg, const struct event *e), void *arg,
+		 struct err *err)
 {
 	struct span span = { job, from_seq, within_limit(limit) };
 
@@ -194,7 +195,8 @@ int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,
 }
 
 int store_list(struct store *s, const struct store_query *q,
-	       void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err)
+	       void (*each)(void *arg, const struct store_row *row), void *arg,
+	       struct err *err)
 {
 	struct store_query bounded = *q;
 
@@ -214,8 +216,9 @@ int store_find_name(struct store *s, const char *owner, const char *name, int64_
 	return s->ops->find_name(s, owner, name, job, err);
 }
 
-int store_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
-	      void *arg, struct err *err)
+int store_row(struct store *s, int64_t job,
+	      void (*each)(void *arg, const struct store_row *row), void *arg,
+	      struct err *err)
 {
 	return s->ops->row(s, job, each, arg, err);
 }

@@ -26,8 +26,9 @@ struct store_row {
 	const char *name, *owner, *group, *reason; /* reason may be "" */
 	enum job_state state;
 	enum outcome outcome;
-	int priority, attempt, task_count, exit_code; /* exit_code as `yard run` returns it */
-	int64_t submitted_ms, started_ms, ended_ms;   /* 0: not yet */
+	int priority, attempt, task_count,
+		exit_code; /* exit_code as `yard run` returns it */
+	int64_t submitted_ms, started_ms, ended_ms; /* 0: not yet */
 };
 
 struct store_query {
@@ -35,7 +36,7 @@ struct store_query {
 	int live;                         /* 1: live only, 0: ended only, -1: both */
 	int outcome;                      /* -1: any */
 	int64_t before;                   /* only ids below; 0: from the newest */
-	int limit;                        /* 1..STORE_LIMIT_MAX; others are brought into it */
+	int limit; /* 1..STORE_LIMIT_MAX; others are brought into it */
 };
 
 #define STORE_LIMIT_MAX 1000 /* rows or events of one read */
@@ -70,17 +71,20 @@ int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), 
 
 /* Events of one job from seq on, or of all jobs and none (job 0), at most limit, by seq. */
 int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,
-		 void (*each)(void *arg, const struct event *e), void *arg, struct err *err);
+		 void (*each)(void *arg, const struct event *e), void *arg,
+		 struct err *err);
 /* Newest first. */
 int store_list(struct store *s, const struct store_query *q,
-	       void (*each)(void *arg, const struct store_row *row), void *arg, struct err *err);
+	       void (*each)(void *arg, const struct store_row *row), void *arg,
+	       struct err *err);
 /* ERR_NOT_FOUND when there is none.  By key: of that owner; by name: the newest. */
 int store_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
 		   char digest[65], struct err *err);
 int store_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
 		    struct err *err);
-int store_row(struct store *s, int64_t job, void (*each)(void *arg, const struct store_row *row),
-	      void *arg, struct err *err);
+int store_row(struct store *s, int64_t job,
+	      void (*each)(void *arg, const struct store_row *row), void *arg,
+	      struct err *err);
 
 /* A consistent copy while the store is in use; path must not exist yet. */
 void store_backup(struct store *s, const char *path, store_done done, void *arg);
@@ -101,8 +105,9 @@ void store_disk_destroy(struct store_disk *d);
 struct store *store_memory_open(struct world *w, struct store_disk *d);
 
 struct store_disk_faults {
-	int fail_percent;      /* of commits: disk full */
+	int fail_percent; /* of commits: disk full */
 	int64_t delay_most_ms; /* of a commit, twice: until durable, then until done(); at first 5 */
 };
 void store_disk_set_faults(struct store_disk *d, const struct store_disk_faults *f);
-size_t store_disk_events(const struct store_disk *d); /* how many are durable: for checks */
+size_t
+store_disk_events(const struct store_disk *d); /* how many are durable: for checks */

@@ -48,24 +48,30 @@ struct world_ops {
 	int64_t (*now_ms)(struct world *w);
 	int64_t (*mono_ms)(struct world *w);
 	uint64_t (*random)(struct world *w);
-	uint64_t (*tie)(struct world *w);          /* of a timer being set now */
-	void (*timers_changed)(struct world *w);   /* the earliest one may be another */
+	uint64_t (*tie)(struct world *w);        /* of a timer being set now */
+	void (*timers_changed)(struct world *w); /* the earliest one may be another */
 	void (*later_added)(struct world *w);
 	void (*work)(struct world *w, world_cb work, world_cb done, void *arg);
-	struct world_watch *(*watch_create)(struct world *w, int fd, world_cb cb, void *arg);
+	struct world_watch *(*watch_create)(struct world *w, int fd, world_cb cb,
+					    void *arg);
 	void (*watch_destroy)(struct world_watch *t);
-	struct world_signal *(*signal_create)(struct world *w, int signum, world_cb cb, void *arg);
+	struct world_signal *(*signal_create)(struct world *w, int signum, world_cb cb,
+					      void *arg);
 	void (*signal_destroy)(struct world_signal *s);
 
 	struct world_listener *(*listen_unix)(struct world *w, const char *path, int mode,
-					      const struct world_listen *to, struct err *err);
-	struct world_listener *(*listen_tcp)(struct world *w, const char *address, int port,
-					     const struct world_listen *to, struct err *err);
+					      const struct world_listen *to,
+					      struct err *err);
+	struct world_listener *(*listen_tcp)(struct world *w, const char *address,
+					     int port, const struct world_listen *to,
+					     struct err *err);
 	int (*listener_port)(const struct world_listener *l);
 	void (*listener_close)(struct world_listener *l);
 	struct world_stream *(*stream_open)(struct world *w, int fd, struct err *err);
-	struct world_stream *(*connect_unix)(struct world *w, const char *path, struct err *err);
-	void (*stream_start)(struct world_stream *s, const struct world_stream_events *ev, void *arg);
+	struct world_stream *(*connect_unix)(struct world *w, const char *path,
+					     struct err *err);
+	void (*stream_start)(struct world_stream *s, const struct world_stream_events *ev,
+			     void *arg);
 	void (*stream_pause)(struct world_stream *s, bool paused);
 	void (*stream_write)(struct world_stream *s, const void *data, size_t len);
 	size_t (*stream_pending)(const struct world_stream *s);

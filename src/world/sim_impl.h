@@ -20,7 +20,8 @@ struct sim_world {
 	struct sim_work *works;
 	struct sim_lstn *listeners;
 	struct sim_strm *streams;
-	struct sim_strm *closed; /* freed after the step, when no callback of theirs is on the stack */
+	struct sim_strm *
+		closed; /* freed after the step, when no callback of theirs is on the stack */
 	struct world_peer caller;
 	int next_port;
 };
@@ -45,7 +46,8 @@ void sim_listener_close(struct world_listener *l);
 
 struct world_stream *sim_stream_open(struct world *w, int fd, struct err *err);
 struct world_stream *sim_connect_unix(struct world *w, const char *path, struct err *err);
-void sim_stream_start(struct world_stream *s, const struct world_stream_events *ev, void *arg);
+void sim_stream_start(struct world_stream *s, const struct world_stream_events *ev,
+		      void *arg);
 void sim_stream_pause(struct world_stream *s, bool paused);
 void sim_stream_write(struct world_stream *s, const void *data, size_t len);
 size_t sim_stream_pending(const struct world_stream *s);

@@ -24,8 +24,8 @@ struct sim_lstn {
 
 struct sim_strm {
 	struct world_stream base;
-	struct sim_strm *next; /* in the world's list of all, or of closed ones */
-	struct sim_strm *peer; /* NULL: it closed its end */
+	struct sim_strm *next;   /* in the world's list of all, or of closed ones */
+	struct sim_strm *peer;   /* NULL: it closed its end */
 	struct sim_lstn *called; /* while STREAM_CALLING */
 	struct world_timer *timer;
 	enum phase phase;
@@ -48,10 +48,20 @@ static struct sim_strm *strm_of(struct world_stream *s)
 
 static size_t pending(const struct sim_strm *s)
 {
-	return s->peer && s->peer->in.len > KERNEL_BYTES ? s->peer->in.len - KERNEL_BYTES : 0;
+	return s->peer && s->peer->in.len > KERNEL_BYTES ? s->peer->in.len - KERNEL_BYTES
+							 : 0;
 }
 
-enum act { ACT_NONE, ACT_ACCEPT, ACT_DATA, ACT_EOF, ACT_HANGUP, ACT_LOST, ACT_END, ACT_DRAIN };
+enum act {
+	ACT_NONE,
+	ACT_ACCEPT,
+	ACT_DATA,
+	ACT_EOF,
+	ACT_HANGUP,
+	ACT_LOST,
+	ACT_END,
+	ACT_DRAIN
+};
 
 static enum act next_act(const struct sim_strm *s)
 {
@@ -104,7 +114,8 @@ static void deliver(struct sim_strm *s)
 static void act(void *arg)
 {
 	struct sim_strm *s = arg;
-	struct err lost = { .code = ERR_IO, .text = "connection lost: the peer closed it" };
+	struct err lost = { .code = ERR_IO,
+			    .text = "connection lost: the peer closed it" };
 
 	switch (next_act(s)) {
 	case ACT_NONE:
@@ -161,7 +172,8 @@ static struct world_stream *call(struct sim_world *u, struct sim_lstn *l)
 
 	mine->peer = theirs;
 	theirs->peer = mine;
-	mine->peer_cred = l->path ? (struct world_peer){ 1, 0, 0 } : (struct world_peer){ -1, -1, -1 };
+	mine->peer_cred = l->path ? (struct world_peer){ 1, 0, 0 }
+				  : (struct world_peer){ -1, -1, -1 };
 	theirs->peer_cred = l->path ? u->caller : (struct world_peer){ -1, -1, -1 };
 	theirs->phase = STREAM_CALLING;
 	theirs->called = l;
@@ -244,7 +256,8 @@ void sim_listener_close(struct world_listener *listener)
 struct world_stream *sim_stream_open(struct world *w, int fd, struct err *err)
 {
 	(void)w;
-	err_set(err, ERR_UNSUPPORTED, "a simulated world has no descriptors (asked for %d)", fd);
+	err_set(err, ERR_UNSUPPORTED,
+		"a simulated world has no descriptors (asked for %d)", fd);
 	return NULL;
 }
 
@@ -268,7 +281,8 @@ struct world_stream *world_sim_connect_tcp(struct world *w, int port, struct err
 	return NULL;
 }
 
-void sim_stream_start(struct world_stream *stream, const struct world_stream_events *ev, void *arg)
+void sim_stream_start(struct world_stream *stream, const struct world_stream_events *ev,
+		      void *arg)
 {
 	struct sim_strm *s = strm_of(stream);
 

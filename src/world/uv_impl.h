@@ -17,7 +17,7 @@ struct uv_world {
 	uint64_t next_tie;
 	size_t works;
 	bool stopping, closing;
-	int spare_fd; /* given up for a moment when the process is out of descriptors */
+	int spare_fd;  /* given up for a moment when the process is out of descriptors */
 	char *scratch; /* every stream reads into it: one callback runs at a time */
 };
 
@@ -35,7 +35,8 @@ void uv_listener_close(struct world_listener *l);
 
 struct world_stream *uv_stream_open(struct world *w, int fd, struct err *err);
 struct world_stream *uv_connect_unix(struct world *w, const char *path, struct err *err);
-void uv_stream_start(struct world_stream *s, const struct world_stream_events *ev, void *arg);
+void uv_stream_start(struct world_stream *s, const struct world_stream_events *ev,
+		     void *arg);
 void uv_stream_pause(struct world_stream *s, bool paused);
 void uv_stream_write(struct world_stream *s, const void *data, size_t len);
 size_t uv_stream_pending(const struct world_stream *s);

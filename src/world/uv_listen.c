@@ -64,7 +64,8 @@ static void on_call(uv_poll_t *poll, int status, int events)
 		if (fd < 0)
 			return;
 		if (!l->path)
-			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
+			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 },
+				   sizeof(int));
 		s = uv_stream_open(l->base.world, fd, NULL);
 		if (s)
 			l->to.on_stream(l->to.arg, s);
@@ -74,7 +75,8 @@ static void on_call(uv_poll_t *poll, int status, int events)
 }
 
 /* Takes the listening fd. */
-static struct uv_lstn *start(struct world *w, int fd, const struct world_listen *to, struct err *err)
+static struct uv_lstn *start(struct world *w, int fd, const struct world_listen *to,
+			     struct err *err)
 {
 	struct uv_lstn *l = mem_alloc(1, sizeof *l);
 	int rc = uv_poll_init(&uv_world_of(w)->loop, &l->poll, fd);
@@ -96,25 +98,28 @@ static struct uv_lstn *start(struct world *w, int fd, const struct world_listen 
 /* Clears the way for bind(): 0 when nothing is at the path any more. */
 static int clear_path(const struct sockaddr_un *at, struct err *err)
 {
-	AUTO_FD int probe = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	AUTO_FD int probe =
+		socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct stat st;
 
 	if (lstat(at->sun_path, &st) < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "%s", at->sun_path);
 	if (!S_ISSOCK(st.st_mode))
-		return err_set(err, ERR_CONFLICT, "%s is there already and is not a socket",
-			       at->sun_path);
+		return err_set(err, ERR_CONFLICT,
+			       "%s is there already and is not a socket", at->sun_path);
 	/* A full queue of callers (EAGAIN) is a listener too; only a refusal means nobody. */
 	if (probe < 0 || connect(probe, (const struct sockaddr *)at, sizeof *at) == 0 ||
 	    errno != ECONNREFUSED)
-		return err_set(err, ERR_CONFLICT, "somebody listens on %s already", at->sun_path);
+		return err_set(err, ERR_CONFLICT, "somebody listens on %s already",
+			       at->sun_path);
 	if (unlink(at->sun_path) < 0 && errno != ENOENT)
 		return err_sys(err, "remove the dead socket %s", at->sun_path);
 	return 0;
 }
 
 /* Under a lock on the folder, so that of two that start at once one sees the other. */
-static int bind_unix(int fd, const struct sockaddr_un *at, int mode, struct stat *st, struct err *err)
+static int bind_unix(int fd, const struct sockaddr_un *at, int mode, struct stat *st,
+		     struct err *err)
 {
 	AUTO_FREE char *copy = mem_strdup(at->sun_path);
 	const char *folder = dirname(copy);
@@ -128,7 +133,8 @@ static int bind_unix(int fd, const struct sockaddr_un *at, int mode, struct stat
 		return -1;
 	/* bind() makes the file with the mode of the socket's own inode, less the umask:
 	 * never more open than asked, even for a moment; chmod then adds what umask took. */
-	if (fchmod(fd, (mode_t)mode) < 0 || bind(fd, (const struct sockaddr *)at, sizeof *at) < 0)
+	if (fchmod(fd, (mode_t)mode) < 0 ||
+	    bind(fd, (const struct sockaddr *)at, sizeof *at) < 0)
 		return err_sys(err, "listen on %s", at->sun_path);
 	if (chmod(at->sun_path, (mode_t)mode) < 0 || lstat(at->sun_path, st) < 0 ||
 	    listen(fd, BACKLOG) < 0) {
@@ -149,8 +155,8 @@ struct world_listener *uv_listen_unix(struct world *w, const char *path, int mod
 
 	if (!*path || strlen(path) >= sizeof at.sun_path) {
 		err_set(err, ERR_INVALID,
-			"socket path '%s' has %zu bytes; the system allows 1 to %zu", path,
-			strlen(path), sizeof at.sun_path - 1);
+			"socket path '%s' has %zu bytes; the system allows 1 to %zu",
+			path, strlen(path), sizeof at.sun_path - 1);
 		return NULL;
 	}
 	memcpy(at.sun_path, path, strlen(path));
@@ -180,8 +186,9 @@ static int bind_tcp(int fd, const struct addrinfo *at, int *port)
 	if (bind(fd, at->ai_addr, at->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0 ||
 	    getsockname(fd, (struct sockaddr *)&name, &len) < 0)
 		return -1;
-	*port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
-						 : ((struct sockaddr_in *)&name)->sin_port);
+	*port = ntohs(name.ss_family == AF_INET6
+			      ? ((struct sockaddr_in6 *)&name)->sin6_port
+			      : ((struct sockaddr_in *)&name)->sin_port);
 	return 0;
 }
 
@@ -234,7 +241,8 @@ void uv_listener_close(struct world_listener *listener)
 
 	l->closed = true;
 	/* Only our own file: somebody may have put another in its place. */
-	if (l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev && st.st_ino == l->ino)
+	if (l->path && lstat(l->path, &st) == 0 && st.st_dev == l->dev &&
+	    st.st_ino == l->ino)
 		unlink(l->path);
 	free(l->path);
 	l->path = NULL;

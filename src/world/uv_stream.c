@@ -25,7 +25,8 @@
 #include "world/uv_impl.h"
 
 #define READS_A_TURN 8 /* then other streams get their turn */
-#define KEEP_BYTES   (256u << 10) /* a drained queue larger than this gives its memory back */
+#define KEEP_BYTES                                                                       \
+	(256u << 10) /* a drained queue larger than this gives its memory back */
 
 enum phase { STREAM_IDLE, STREAM_OPEN, STREAM_ENDED, STREAM_CLOSED };
 enum reading { READ_ON, READ_PAUSED, READ_OVER };
@@ -35,7 +36,8 @@ struct uv_strm {
 	struct world_stream base;
 	uv_poll_t poll;
 	int fd, interest;
-	bool is_socket, hung_up; /* hung_up: told while paused; EPOLLRDHUP would fire for ever */
+	bool is_socket,
+		hung_up; /* hung_up: told while paused; EPOLLRDHUP would fire for ever */
 	enum phase phase;
 	enum reading reading;
 	enum writing writing;
@@ -128,7 +130,8 @@ static void read_some(struct uv_strm *s)
 {
 	char *scratch = uv_world_of(s->base.world)->scratch;
 
-	for (int i = 0; i < READS_A_TURN && s->phase == STREAM_OPEN && s->reading == READ_ON; i++) {
+	for (int i = 0;
+	     i < READS_A_TURN && s->phase == STREAM_OPEN && s->reading == READ_ON; i++) {
 		ssize_t n = read(s->fd, scratch, UV_SCRATCH_BYTES);
 		if (n > 0) {
 			if (s->ev.on_data)
@@ -261,7 +264,8 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 		flush(s);
 	if (s->phase == STREAM_OPEN && (events & UV_READABLE))
 		read_some(s);
-	else if (s->phase == STREAM_OPEN && (events & UV_DISCONNECT) && s->reading == READ_PAUSED)
+	else if (s->phase == STREAM_OPEN && (events & UV_DISCONNECT) &&
+		 s->reading == READ_PAUSED)
 		peer_left_paused(s);
 	else if (s->phase == STREAM_OPEN && (events & UV_PRIORITIZED))
 		gone(s, 0);
@@ -291,7 +295,8 @@ struct world_stream *uv_stream_open(struct world *w, int fd, struct err *err)
 
 	if (rc < 0) {
 		free(s);
-		err_set(err, ERR_IO, "descriptor %d cannot be a stream: %s", fd, uv_strerror(rc));
+		err_set(err, ERR_IO, "descriptor %d cannot be a stream: %s", fd,
+			uv_strerror(rc));
 		return NULL;
 	}
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -313,14 +318,15 @@ struct world_stream *uv_connect_unix(struct world *w, const char *path, struct e
 	struct world_stream *s;
 
 	if (strlen(path) >= sizeof to.sun_path) {
-		err_set(err, ERR_INVALID, "socket path %s is too long: at most %zu bytes", path,
-			sizeof to.sun_path - 1);
+		err_set(err, ERR_INVALID, "socket path %s is too long: at most %zu bytes",
+			path, sizeof to.sun_path - 1);
 		return NULL;
 	}
 	memcpy(to.sun_path, path, strlen(path));
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof to) < 0) {
 		if (errno == EAGAIN)
-			err_set(err, ERR_BUSY, "connect to %s: its queue of callers is full", path);
+			err_set(err, ERR_BUSY,
+				"connect to %s: its queue of callers is full", path);
 		else
 			err_sys(err, "connect to %s", path);
 		return NULL;
@@ -331,7 +337,8 @@ struct world_stream *uv_connect_unix(struct world *w, const char *path, struct e
 	return s;
 }
 
-void uv_stream_start(struct world_stream *stream, const struct world_stream_events *ev, void *arg)
+void uv_stream_start(struct world_stream *stream, const struct world_stream_events *ev,
+		     void *arg)
 {
 	struct uv_strm *s = strm_of(stream);
 

@@ -191,7 +191,8 @@ void world_watch_destroy(struct world_watch *t)
 		t->world->ops->watch_destroy(t);
 }
 
-struct world_signal *world_signal_create(struct world *w, int signum, world_cb cb, void *arg)
+struct world_signal *world_signal_create(struct world *w, int signum, world_cb cb,
+					 void *arg)
 {
 	return w->ops->signal_create(w, signum, cb, arg);
 }
@@ -203,17 +204,21 @@ void world_signal_destroy(struct world_signal *s)
 }
 
 struct world_listener *world_listen_unix(struct world *w, const char *path, int mode,
-					 void (*on_stream)(void *arg, struct world_stream *s),
+					 void (*on_stream)(void *arg,
+							   struct world_stream *s),
 					 void *arg, struct err *err)
 {
-	return w->ops->listen_unix(w, path, mode, &(struct world_listen){ on_stream, arg }, err);
+	return w->ops->listen_unix(w, path, mode,
+				   &(struct world_listen){ on_stream, arg }, err);
 }
 
 struct world_listener *world_listen_tcp(struct world *w, const char *address, int port,
-					void (*on_stream)(void *arg, struct world_stream *s),
+					void (*on_stream)(void *arg,
+							  struct world_stream *s),
 					void *arg, struct err *err)
 {
-	return w->ops->listen_tcp(w, address, port, &(struct world_listen){ on_stream, arg }, err);
+	return w->ops->listen_tcp(w, address, port,
+				  &(struct world_listen){ on_stream, arg }, err);
 }
 
 int world_listener_port(const struct world_listener *l)
@@ -232,12 +237,14 @@ struct world_stream *world_stream_open(struct world *w, int fd, struct err *err)
 	return w->ops->stream_open(w, fd, err);
 }
 
-struct world_stream *world_connect_unix(struct world *w, const char *path, struct err *err)
+struct world_stream *world_connect_unix(struct world *w, const char *path,
+					struct err *err)
 {
 	return w->ops->connect_unix(w, path, err);
 }
 
-void world_stream_start(struct world_stream *s, const struct world_stream_events *ev, void *arg)
+void world_stream_start(struct world_stream *s, const struct world_stream_events *ev,
+			void *arg)
 {
 	s->world->ops->stream_start(s, ev, arg);
 }

@@ -7,7 +7,7 @@
 #include "world/sim_impl.h"
 
 #define WALL_AT_START_MS INT64_C(1767225600000) /* 2026-01-01 */
-#define MONO_AT_START_MS 1000000                /* so that "an hour ago" is not negative by accident */
+#define MONO_AT_START_MS 1000000 /* so that "an hour ago" is not negative by accident */
 
 /* The leak checker's own function; absent in a build without it. */
 extern void __lsan_ignore_object(const void *p) __attribute__((weak));
@@ -101,7 +101,9 @@ static void simw_work(struct world *w, world_cb work, world_cb done, void *arg)
 	struct sim_world *u = sim_of(w);
 	struct sim_work *k = mem_alloc(1, sizeof *k);
 
-	*k = (struct sim_work){ .world = u, .work = work, .done = done, .arg = arg, .next = u->works };
+	*k = (struct sim_work){
+		.world = u, .work = work, .done = done, .arg = arg, .next = u->works
+	};
 	if (u->works)
 		u->works->prev = k;
 	u->works = k;
@@ -110,7 +112,8 @@ static void simw_work(struct world *w, world_cb work, world_cb done, void *arg)
 }
 
 /* Descriptors and signals are the real machine's: no history may depend on them. */
-static struct world_watch *simw_watch_create(struct world *w, int fd, world_cb cb, void *arg)
+static struct world_watch *simw_watch_create(struct world *w, int fd, world_cb cb,
+					     void *arg)
 {
 	(void)w, (void)fd, (void)cb, (void)arg;
 	return NULL;
@@ -121,7 +124,8 @@ static void simw_watch_destroy(struct world_watch *t)
 	free(t);
 }
 
-static struct world_signal *simw_signal_create(struct world *w, int signum, world_cb cb, void *arg)
+static struct world_signal *simw_signal_create(struct world *w, int signum, world_cb cb,
+					       void *arg)
 {
 	struct world_signal *s = mem_alloc(1, sizeof *s);
 

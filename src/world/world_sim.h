@@ -28,7 +28,7 @@ uint64_t world_sim_history(const struct world *w);
 void world_sim_crash(struct world *w);
 
 /* Faults and settings. */
-void world_sim_jump_wall(struct world *w, int64_t by_ms); /* mono is not touched */
+void world_sim_jump_wall(struct world *w, int64_t by_ms);    /* mono is not touched */
 void world_sim_work_delay(struct world *w, int64_t most_ms); /* 20 at first */
 void world_sim_net_delay(struct world *w, int64_t most_ms);  /* 2 at first */
 

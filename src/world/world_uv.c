@@ -55,7 +55,8 @@ static void on_timer(uv_timer_t *t)
 	uint64_t limit = u->next_tie;
 	struct world_timer *first;
 
-	while ((first = world_timers_first(&u->base)) && first->due_ms <= now && first->tie < limit)
+	while ((first = world_timers_first(&u->base)) && first->due_ms <= now &&
+	       first->tie < limit)
 		world_timers_fire(&u->base);
 	u->base.ops->timers_changed(&u->base);
 }
@@ -122,7 +123,9 @@ static void uvw_work(struct world *w, world_cb work, world_cb done, void *arg)
 {
 	struct uv_job *j = mem_alloc(1, sizeof *j);
 
-	*j = (struct uv_job){ .world = uv_world_of(w), .work = work, .done = done, .arg = arg };
+	*j = (struct uv_job){
+		.world = uv_world_of(w), .work = work, .done = done, .arg = arg
+	};
 	j->req.data = j;
 	j->world->works++;
 	uv_queue_work(&j->world->loop, &j->req, on_pool, on_pool_done);
@@ -151,7 +154,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 	t->cb(t->arg);
 }
 
-static struct world_watch *uvw_watch_create(struct world *w, int fd, world_cb cb, void *arg)
+static struct world_watch *uvw_watch_create(struct world *w, int fd, world_cb cb,
+					    void *arg)
 {
 	struct uv_watch *t = mem_alloc(1, sizeof *t);
 
@@ -187,7 +191,8 @@ static void on_signal(uv_signal_t *h, int signum)
 	s->cb(s->arg);
 }
 
-static struct world_signal *uvw_signal_create(struct world *w, int signum, world_cb cb, void *arg)
+static struct world_signal *uvw_signal_create(struct world *w, int signum, world_cb cb,
+					      void *arg)
 {
 	struct uv_sig *s = mem_alloc(1, sizeof *s);
 

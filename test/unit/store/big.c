@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "laws.h"
+#include "bench.h"
 #include "store/sqlite_impl.h"
 
 #define LIVE 200 /* the oldest and the newest hundred */
@@ -37,7 +37,8 @@ static double now_ms(void)
 static struct store_row job_number(int64_t id, int64_t total)
 {
 	bool rare = id % 10000 == 7, live = id <= LIVE / 2 || id > total - LIVE / 2;
-	struct store_row row = a_row(id, rare ? "eve" : "ann", live ? JOB_RUNNING : JOB_ENDED);
+	struct store_row row =
+		a_row(id, rare ? "eve" : "ann", live ? JOB_RUNNING : JOB_ENDED);
 
 	row.name = rare ? "special" : "train";
 	row.group = rare ? "vision" : "default";
@@ -66,7 +67,8 @@ static int steps_of(struct bench *b)
 
 	for (int i = 0; i < SQL_COUNT; i++) {
 		if (c->statements[i])
-			steps += sqlite3_stmt_status(c->statements[i], SQLITE_STMTSTATUS_VM_STEP, 1);
+			steps += sqlite3_stmt_status(c->statements[i],
+						     SQLITE_STMTSTATUS_VM_STEP, 1);
 	}
 	return steps;
 }
@@ -81,8 +83,8 @@ static void page(struct bench *b, const char *what, struct store_query q, int wa
 	steps_of(b);
 	store_list(b->s, &q, see_row, &s, NULL);
 	steps = steps_of(b);
-	OK(s.count == want && steps < 10000, "a page of %s: %d jobs, little work (%d steps)", what, s.count,
-	   steps);
+	OK(s.count == want && steps < 10000,
+	   "a page of %s: %d jobs, little work (%d steps)", what, s.count, steps);
 	seen_fini(&s);
 	for (int i = 0; i < 20; i++) {
 		began = now_ms();
@@ -104,14 +106,20 @@ static void test_pages(struct bench *b, int64_t total)
 	page(b, "the newest", (struct store_query){ ANY }, 50);
 	page(b, "the middle", (struct store_query){ ANY, .before = total / 2 }, 50);
 	page(b, "what is live", (struct store_query){ .live = 1, .outcome = -1 }, 50);
-	page(b, "what of mine is live", (struct store_query){ .live = 1, .outcome = -1, .owner = "ann" }, 50);
+	page(b, "what of mine is live",
+	     (struct store_query){ .live = 1, .outcome = -1, .owner = "ann" }, 50);
 	page(b, "what has ended", (struct store_query){ .live = 0, .outcome = -1 }, 50);
-	page(b, "my ended ones", (struct store_query){ .live = 0, .outcome = -1, .owner = "ann" }, 50);
+	page(b, "my ended ones",
+	     (struct store_query){ .live = 0, .outcome = -1, .owner = "ann" }, 50);
 	page(b, "a rare owner", (struct store_query){ ANY, .owner = "eve" }, fifty_rare);
-	page(b, "a rare name", (struct store_query){ ANY, .name = "special" }, fifty_rare);
-	page(b, "a name I never used", (struct store_query){ ANY, .name = "special", .owner = "ann" }, 0);
-	page(b, "a rare group", (struct store_query){ ANY, .group = "vision" }, fifty_rare);
-	page(b, "a rare outcome", (struct store_query){ .live = -1, .outcome = OUTCOME_STOPPED },
+	page(b, "a rare name", (struct store_query){ ANY, .name = "special" },
+	     fifty_rare);
+	page(b, "a name I never used",
+	     (struct store_query){ ANY, .name = "special", .owner = "ann" }, 0);
+	page(b, "a rare group", (struct store_query){ ANY, .group = "vision" },
+	     fifty_rare);
+	page(b, "a rare outcome",
+	     (struct store_query){ .live = -1, .outcome = OUTCOME_STOPPED },
 	     rare > 50 ? 50 : rare - 1); /* number 7 is live */
 }
 
@@ -123,14 +131,19 @@ static void test_rest(struct bench *b, int64_t total)
 	int64_t job;
 
 	steps_of(b);
-	OK(store_boot(b->s, see_event, s, &n, NULL) == 0 && s->count == LIVE && n.next_job == total + 1,
+	OK(store_boot(b->s, see_event, s, &n, NULL) == 0 && s->count == LIVE &&
+		   n.next_job == total + 1,
 	   "boot reads the events of live jobs only");
 	OK(steps_of(b) < 30000, "with little work");
-	printf("# boot with %lld ended jobs: %.3f ms\n", (long long)(total - LIVE), now_ms() - began);
+	printf("# boot with %lld ended jobs: %.3f ms\n", (long long)(total - LIVE),
+	       now_ms() - began);
 	seen_fini(s);
 	steps_of(b);
-	OK(store_find_name(b->s, "ann", "train", &job, NULL) == 0 && job == total, "the newest by name");
-	OK(store_events(b->s, total / 2, 0, 100, see_event, s, NULL) == 0 && s->count == 1, "a job's events");
+	OK(store_find_name(b->s, "ann", "train", &job, NULL) == 0 && job == total,
+	   "the newest by name");
+	OK(store_events(b->s, total / 2, 0, 100, see_event, s, NULL) == 0 &&
+		   s->count == 1,
+	   "a job's events");
 	OK(steps_of(b) < 500, "with little work");
 	seen_fini(s);
 	free(s);
@@ -160,8 +173,8 @@ int main(void)
 	fill(&b, total);
 	reopen(&b);
 	stat(path, &st);
-	printf("# %lld jobs in %.1f s, %lld MB\n", (long long)total, (now_ms() - began) / 1e3,
-	       (long long)st.st_size >> 20);
+	printf("# %lld jobs in %.1f s, %lld MB\n", (long long)total,
+	       (now_ms() - began) / 1e3, (long long)st.st_size >> 20);
 	test_pages(&b, total);
 	test_rest(&b, total);
 	store_destroy(b.s);

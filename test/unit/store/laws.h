@@ -2,155 +2,7 @@
 /* laws.h - what is true of every store; memory.c and sqlite.c run it on each. */
 #pragma once
 
-#include <stdlib.h>
-
-#include "base/buf.h"
-#include "base/mem.h"
-#include "base/str.h"
-#include "store/store.h"
-#include "tap.h"
-#include "world/world.h"
-
-/* A store under test and how to open it again on what it left. */
-struct bench {
-	struct world *w;
-	struct store *s;
-	struct store *(*open)(struct bench *b);
-	void *arg;
-	int64_t seq; /* of the next event */
-};
-
-/* ---- committing ---- */
-
-struct told {
-	bool yes;
-	struct err err;
-};
-
-static void on_told(void *arg, const struct err *err)
-{
-	struct told *t = arg;
-
-	t->yes = true;
-	if (err)
-		t->err = *err;
-}
-
-static void stop_world(void *arg)
-{
-	world_stop(arg);
-}
-
-static void spin(struct world *w, int64_t ms)
-{
-	struct world_timer *t = world_timer_create(w, stop_world, w);
-
-	world_timer_at(t, world_mono_ms(w) + ms);
-	world_run(w);
-	world_timer_destroy(t);
-}
-
-static bool spin_until(struct world *w, const bool *flag)
-{
-	for (int i = 0; i < 20000 && !*flag; i++)
-		spin(w, 1);
-	return *flag;
-}
-
-/* ERR_NONE: durable. */
-static enum err_code commit(struct bench *b, struct store_batch *batch)
-{
-	struct told t = { 0 };
-
-	store_commit(b->s, batch, on_told, &t);
-	if (!spin_until(b->w, &t.yes))
-		return ERR_TIMEOUT;
-	return t.err.code;
-}
-
-static struct event an_event(struct bench *b, int64_t job, enum event_kind kind)
-{
-	return (struct event){ .seq = b->seq++, .time_ms = 1000 + b->seq, .job = job, .kind = kind };
-}
-
-static struct store_row a_row(int64_t id, const char *owner, enum job_state state)
-{
-	return (struct store_row){ .id = id, .name = "train", .owner = owner, .group = "default",
-				   .reason = "", .state = state, .task_count = 1,
-				   .submitted_ms = 1000 };
-}
-
-/* A job with its SUBMITTED, in a batch of others. */
-static void add_job(struct bench *b, struct store_batch *batch, const struct store_row *row,
-		    const char *key)
-{
-	struct event e = an_event(b, row->id, EV_SUBMITTED);
-
-	e.by = (char *)(uintptr_t)row->owner;
-	e.key = (char *)(uintptr_t)key;
-	e.digest = (char *)(uintptr_t)(key ? "d1g357" : NULL);
-	store_batch_event(batch, &e);
-	store_batch_row(batch, row);
-}
-
-/* ---- reading ---- */
-
-struct seen {
-	struct buf kinds; /* "submitted:1 exited:1 " by seq */
-	struct buf ids;   /* "9 8 7 " */
-	int64_t last_seq, seqs[4000];
-	int count;
-	bool disorder;
-};
-
-static void see_event(void *arg, const struct event *e)
-{
-	struct seen *s = arg;
-
-	buf_printf(&s->kinds, "%s:%lld ", event_kind_word(e->kind), (long long)e->job);
-	s->disorder |= e->seq <= s->last_seq;
-	s->last_seq = e->seq;
-	if (s->count < 4000)
-		s->seqs[s->count] = e->seq;
-	s->count++;
-}
-
-static void see_row(void *arg, const struct store_row *row)
-{
-	struct seen *s = arg;
-
-	buf_printf(&s->ids, "%lld ", (long long)row->id);
-	s->count++;
-}
-
-static void seen_fini(struct seen *s)
-{
-	buf_fini(&s->kinds);
-	buf_fini(&s->ids);
-	*s = (struct seen){ 0 };
-}
-
-static int count_events(struct bench *b, int64_t job)
-{
-	struct seen *s = mem_alloc(1, sizeof *s);
-	int n;
-
-	OK(store_events(b->s, job, 0, STORE_LIMIT_MAX, see_event, s, NULL) == 0, "events are read");
-	n = s->count;
-	seen_fini(s);
-	free(s);
-	return n;
-}
-
-static void reopen(struct bench *b)
-{
-	store_destroy(b->s);
-	b->s = b->open(b);
-	if (!OK(b->s != NULL, "the store opens again"))
-		exit(END());
-}
-
-/* ---- the laws ---- */
+#include "bench.h"
 
 static void law_empty(struct bench *b)
 {
@@ -160,14 +12,17 @@ static void law_empty(struct bench *b)
 	int64_t job;
 	char digest[65];
 
-	OK(store_boot(b->s, see_event, &s, &n, &err) == 0 && s.count == 0, "a new store is empty");
+	OK(store_boot(b->s, see_event, &s, &n, &err) == 0 && s.count == 0,
+	   "a new store is empty");
 	OK(n.next_seq == 1 && n.next_job == 1, "numbers begin at 1");
-	OK(store_find_key(b->s, "ann", "k", &job, digest, &err) < 0 && err.code == ERR_NOT_FOUND,
+	OK(store_find_key(b->s, "ann", "k", &job, digest, &err) < 0 &&
+		   err.code == ERR_NOT_FOUND,
 	   "no key: %s", err.text);
-	OK(store_find_name(b->s, "ann", "train", &job, &err) < 0 && err.code == ERR_NOT_FOUND,
+	OK(store_find_name(b->s, "ann", "train", &job, &err) < 0 &&
+		   err.code == ERR_NOT_FOUND,
 	   "no name: %s", err.text);
-	OK(store_row(b->s, 1, see_row, &s, &err) < 0 && err.code == ERR_NOT_FOUND, "no row: %s",
-	   err.text);
+	OK(store_row(b->s, 1, see_row, &s, &err) < 0 && err.code == ERR_NOT_FOUND,
+	   "no row: %s", err.text);
 	b->seq = 1;
 }
 
@@ -182,8 +37,10 @@ static void law_commit(struct bench *b)
 	IS_INT((long long)store_batch_count(batch), 1, "a batch counts its events");
 	store_commit(b->s, batch, on_told, &t);
 	OK(!t.yes, "done() is not called from inside store_commit()");
-	OK(spin_until(b->w, &t.yes) && t.err.code == ERR_NONE, "it is called when all is durable");
-	OK(store_row(b->s, 1, see_row, &s, NULL) == 0 && s.count == 1, "the row is there");
+	OK(spin_until(b->w, &t.yes) && t.err.code == ERR_NONE,
+	   "it is called when all is durable");
+	OK(store_row(b->s, 1, see_row, &s, NULL) == 0 && s.count == 1,
+	   "the row is there");
 	IS_INT(count_events(b, 1), 1, "and the event");
 	OK(commit(b, store_batch_create()) == ERR_NONE, "a batch of nothing is fine");
 	seen_fini(&s);
@@ -218,7 +75,9 @@ static void law_round_trip(struct bench *b)
 	struct store_row row = a_row(2, "ann", JOB_RUNNING);
 	AUTO_BUF struct buf in = { 0 };
 	AUTO_BUF struct buf out = { 0 };
-	struct placement place = { .node = "here", .slot = 3, .ports = { 4000 }, .port_count = 1 };
+	struct placement place = {
+		.node = "here", .slot = 3, .ports = { 4000 }, .port_count = 1
+	};
 	AUTO_SPEC struct spec *spec = a_spec("train", "echo 'a' \"b\" \\ \t größe ☃");
 
 	for (enum event_kind k = 0; k < EVENT_KIND_COUNT; k++) {
@@ -229,7 +88,8 @@ static void law_round_trip(struct bench *b)
 		e.by = (char *)(uintptr_t) "bob";
 		e.text = (char *)(uintptr_t) "why \"not\"";
 		e.scope = (char *)(uintptr_t)(k == EV_QUOTA ? "user" : NULL);
-		e.name = (char *)(uintptr_t)(k == EV_QUOTA || k == EV_USER ? "bob" : NULL);
+		e.name =
+			(char *)(uintptr_t)(k == EV_QUOTA || k == EV_USER ? "bob" : NULL);
 		e.spec = k == EV_SUBMITTED ? spec : NULL;
 		e.places = k == EV_PLACED ? &place : NULL;
 		e.place_count = k == EV_PLACED;
@@ -238,7 +98,8 @@ static void law_round_trip(struct bench *b)
 	}
 	store_batch_row(batch, &row);
 	OK(commit(b, batch) == ERR_NONE, "events of every kind are stored");
-	OK(store_events(b->s, 0, b->seq - EVENT_KIND_COUNT, 100, see_whole_event, &out, NULL) == 0,
+	OK(store_events(b->s, 0, b->seq - EVENT_KIND_COUNT, 100, see_whole_event, &out,
+			NULL) == 0,
 	   "and read");
 	IS(buf_str(&out), buf_str(&in), "as they were");
 }
@@ -249,13 +110,15 @@ static void law_spans(struct bench *b)
 
 	OK(store_events(b->s, 2, 0, 3, see_event, &s, NULL) == 0 && s.count == 3,
 	   "at most so many events as asked");
-	IS(buf_str(&s.kinds), "submitted:2 ready:2 placed:2 ", "the first ones, of that job only");
+	IS(buf_str(&s.kinds), "submitted:2 ready:2 placed:2 ",
+	   "the first ones, of that job only");
 	seen_fini(&s);
-	OK(store_events(b->s, 2, 4, 2, see_event, &s, NULL) == 0 && s.count == 2 && s.seqs[0] == 4,
+	OK(store_events(b->s, 2, 4, 2, see_event, &s, NULL) == 0 && s.count == 2 &&
+		   s.seqs[0] == 4,
 	   "from a seq on, that one included");
 	seen_fini(&s);
-	OK(store_events(b->s, 0, 0, 100, see_event, &s, NULL) == 0 && !s.disorder && s.seqs[0] == 1 &&
-		   s.count == (int)b->seq - 1,
+	OK(store_events(b->s, 0, 0, 100, see_event, &s, NULL) == 0 && !s.disorder &&
+		   s.seqs[0] == 1 && s.count == (int)b->seq - 1,
 	   "job 0 means all of them, in order");
 	seen_fini(&s);
 	OK(store_events(b->s, 999, 0, 100, see_event, &s, NULL) == 0 && s.count == 0,
@@ -268,7 +131,8 @@ static void law_spans(struct bench *b)
 static void law_boot(struct bench *b)
 {
 	struct store_batch *batch = store_batch_create();
-	struct store_row live = a_row(10, "ann", JOB_RUNNING), over = a_row(11, "ann", JOB_RUNNING);
+	struct store_row live = a_row(10, "ann", JOB_RUNNING),
+			 over = a_row(11, "ann", JOB_RUNNING);
 	struct event quota = an_event(b, 0, EV_QUOTA), user = an_event(b, 0, EV_USER);
 	struct event ended, started;
 	struct store_counters n = { 0 };
@@ -293,12 +157,15 @@ static void law_boot(struct bench *b)
 	OK(commit(b, batch) == ERR_NONE, "a mixed batch");
 	for (int again = 0; again < 2; again++) {
 		OK(store_boot(b->s, see_event, &s, &n, NULL) == 0, "boots");
-		OK(strstr(buf_str(&s.kinds), "quota:0 user:0 quota:0 submitted:1 submitted:2 ") ==
+		OK(strstr(buf_str(&s.kinds),
+			  "quota:0 user:0 quota:0 submitted:1 submitted:2 ") ==
 			   buf_str(&s.kinds),
 		   "boot gives the last word on quotas and users, then the live jobs");
-		OK(strstr(buf_str(&s.kinds), "submitted:10 started:10 ") && !strstr(buf_str(&s.kinds), ":11"),
+		OK(strstr(buf_str(&s.kinds), "submitted:10 started:10 ") &&
+			   !strstr(buf_str(&s.kinds), ":11"),
 		   "not of jobs that ended");
-		OK(n.next_seq == b->seq && n.next_job == 12, "numbers go on behind the last");
+		OK(n.next_seq == b->seq && n.next_job == 12,
+		   "numbers go on behind the last");
 		seen_fini(&s);
 		reopen(b);
 	}
@@ -316,7 +183,8 @@ static void law_conflicts(struct bench *b)
 
 	add_job(b, batch, &row, "fresh");
 	store_batch_event(batch, &twice);
-	OK(commit(b, batch) == ERR_CONFLICT, "a seq that is there already fails the commit");
+	OK(commit(b, batch) == ERR_CONFLICT,
+	   "a seq that is there already fails the commit");
 	OK(store_row(b->s, 20, see_row, &s, &err) < 0 && count_events(b, 20) == 0 &&
 		   store_find_key(b->s, "ann", "fresh", &job, digest, &err) < 0,
 	   "whole: nothing of the batch is there");
@@ -328,7 +196,8 @@ static void law_conflicts(struct bench *b)
 	batch = store_batch_create();
 	row.owner = "bob";
 	add_job(b, batch, &row, "key-1");
-	OK(commit(b, batch) == ERR_NONE, "another owner has keys of their own; the store goes on");
+	OK(commit(b, batch) == ERR_NONE,
+	   "another owner has keys of their own; the store goes on");
 	OK(store_find_key(b->s, "bob", "key-1", &job, digest, &err) == 0 && job == 20,
 	   "and finds them");
 	IS(digest, "d1g357", "with the digest of what was asked");
@@ -341,10 +210,11 @@ static void keep_row(void *arg, const struct store_row *row)
 {
 	struct buf *out = arg;
 
-	buf_printf(out, "%lld %s %s %s '%s' %s %s %d %d %d %d %lld %lld %lld", (long long)row->id,
-		   row->name, row->owner, row->group, row->reason, job_state_word(row->state),
-		   outcome_word(row->outcome), row->priority, row->attempt, row->task_count,
-		   row->exit_code, (long long)row->submitted_ms, (long long)row->started_ms,
+	buf_printf(out, "%lld %s %s %s '%s' %s %s %d %d %d %d %lld %lld %lld",
+		   (long long)row->id, row->name, row->owner, row->group, row->reason,
+		   job_state_word(row->state), outcome_word(row->outcome), row->priority,
+		   row->attempt, row->task_count, row->exit_code,
+		   (long long)row->submitted_ms, (long long)row->started_ms,
 		   (long long)row->ended_ms);
 }
 
@@ -376,11 +246,13 @@ static void law_rows(struct bench *b)
 	OK(commit(b, batch) == ERR_NONE, "its end is stored");
 	buf_clear(&got);
 	store_row(b->s, 30, keep_row, &got, NULL);
-	IS(buf_str(&got), "30 train ann default 'exit code 7' ended failed 5 2 3 7 1000 2000 3000",
+	IS(buf_str(&got),
+	   "30 train ann default 'exit code 7' ended failed 5 2 3 7 1000 2000 3000",
 	   "with all that is known at the end");
 	OK(store_find_name(b->s, "ann", "train", &job, NULL) == 0 && job == 30,
 	   "a name finds the newest of it");
-	OK(store_find_name(b->s, "bob", "train", &job, NULL) == 0 && job == 20, "of that owner");
+	OK(store_find_name(b->s, "bob", "train", &job, NULL) == 0 && job == 20,
+	   "of that owner");
 }
 
 /* ---- lists, against a filter that anybody can read ---- */
@@ -395,7 +267,9 @@ static void see_nested(void *arg, const struct store_row *row)
 {
 	struct bench *b = arg;
 	struct seen s = { 0 };
-	struct store_query q = { .live = -1, .outcome = -1, .limit = 1, .before = row->id };
+	struct store_query q = {
+		.live = -1, .outcome = -1, .limit = 1, .before = row->id
+	};
 
 	/* A read inside a read of the same kind. */
 	if (store_list(b->s, &q, see_row, &s, NULL) < 0 || (row->id > 1 && s.count != 1))
@@ -403,15 +277,19 @@ static void see_nested(void *arg, const struct store_row *row)
 	seen_fini(&s);
 }
 
-static void expect(const struct store_row *rows, const struct store_query *q, struct buf *out)
+static void expect(const struct store_row *rows, const struct store_query *q,
+		   struct buf *out)
 {
 	int left = q->limit;
 
 	for (int i = LISTED; i-- > 0 && left > 0;) {
 		const struct store_row *r = &rows[i];
-		if ((q->before && r->id >= q->before) || (q->owner && strcmp(q->owner, r->owner)) ||
-		    (q->group && strcmp(q->group, r->group)) || (q->name && strcmp(q->name, r->name)) ||
-		    (q->live == 1 && r->state == JOB_ENDED) || (q->live == 0 && r->state != JOB_ENDED) ||
+		if ((q->before && r->id >= q->before) ||
+		    (q->owner && strcmp(q->owner, r->owner)) ||
+		    (q->group && strcmp(q->group, r->group)) ||
+		    (q->name && strcmp(q->name, r->name)) ||
+		    (q->live == 1 && r->state == JOB_ENDED) ||
+		    (q->live == 0 && r->state != JOB_ENDED) ||
 		    (q->outcome >= 0 && (int)r->outcome != q->outcome))
 			continue;
 		buf_printf(out, "%lld ", (long long)r->id);
@@ -427,7 +305,8 @@ static void law_lists(struct bench *b)
 
 	for (int i = 0; i < LISTED; i++) {
 		uint64_t r = world_random(b->w);
-		rows[i] = a_row(1000 + i, owners[r % 3], r / 8 % 4 ? JOB_ENDED : JOB_RUNNING);
+		rows[i] = a_row(1000 + i, owners[r % 3],
+				r / 8 % 4 ? JOB_ENDED : JOB_RUNNING);
 		rows[i].name = names[r / 64 % 4];
 		rows[i].group = groups[r / 512 % 2];
 		if (rows[i].state == JOB_ENDED)
@@ -455,9 +334,11 @@ static void law_lists(struct bench *b)
 			 (s.ids.len > want.len && atoll(s.ids.data + want.len) >= 1000);
 		seen_fini(&s);
 	}
-	IS_INT(wrong, 0, "two thousand random lists are what a plain filter gives, newest first");
-	OK(store_list(b->s, &(struct store_query){ .live = -1, .outcome = -1, .limit = 1000 }, see_nested,
-		      b, NULL) == 0,
+	IS_INT(wrong, 0,
+	       "two thousand random lists are what a plain filter gives, newest first");
+	OK(store_list(b->s,
+		      &(struct store_query){ .live = -1, .outcome = -1, .limit = 1000 },
+		      see_nested, b, NULL) == 0,
 	   "a read may read");
 	free(rows);
 }
@@ -536,7 +417,8 @@ static void law_destroyed(struct bench *b)
 		b->seq = n.next_seq;
 		wrong += b->seq != seq && b->seq != seq + 2;
 	}
-	IS_INT(wrong, 0, "a commit that a destroyed store had under way is there whole or not at all");
+	IS_INT(wrong, 0,
+	       "a commit that a destroyed store had under way is there whole or not at all");
 }
 
 static void law_row_of(void)
@@ -551,14 +433,15 @@ static void law_row_of(void)
 	e.by = (char *)(uintptr_t) "ann";
 	j = job_create(&e, NULL);
 	store_row_of(j, &row);
-	OK(row.id == 9 && str_eq(row.name, "n") && str_eq(row.owner, "ann") && str_eq(row.reason, "") &&
-		   row.priority == 4 && row.state == j->state && row.task_count == 1 &&
-		   row.submitted_ms == 77 && row.outcome == OUTCOME_NONE,
+	OK(row.id == 9 && str_eq(row.name, "n") && str_eq(row.owner, "ann") &&
+		   str_eq(row.reason, "") && row.priority == 4 && row.state == j->state &&
+		   row.task_count == 1 && row.submitted_ms == 77 &&
+		   row.outcome == OUTCOME_NONE,
 	   "a row is made of a job");
 	job_destroy(j);
 }
 
-__attribute__((unused)) static void store_laws(struct bench *b)
+static void store_laws(struct bench *b)
 {
 	law_row_of();
 	law_empty(b);

@@ -22,11 +22,14 @@ static void test_laws(uint64_t seed)
 static void test_disk_full(void)
 {
 	struct store_disk *d = store_disk_create();
-	struct bench b = { .w = world_sim_create(9), .open = open_memory, .arg = d, .seq = 1 };
+	struct bench b = {
+		.w = world_sim_create(9), .open = open_memory, .arg = d, .seq = 1
+	};
 	int failed = 0, wrong = 0;
 	int64_t there = 0;
 
-	store_disk_set_faults(d, &(struct store_disk_faults){ .fail_percent = 30, .delay_most_ms = 3 });
+	store_disk_set_faults(
+		d, &(struct store_disk_faults){ .fail_percent = 30, .delay_most_ms = 3 });
 	b.s = b.open(&b);
 	for (int i = 1; i <= 200; i++) {
 		struct store_batch *batch = store_batch_create();
@@ -37,7 +40,8 @@ static void test_disk_full(void)
 		code = commit(&b, batch);
 		failed += code == ERR_IO;
 		there += code == ERR_NONE;
-		wrong += (store_row(b.s, i, see_row, &s, NULL) == 0) != (code == ERR_NONE);
+		wrong +=
+			(store_row(b.s, i, see_row, &s, NULL) == 0) != (code == ERR_NONE);
 		seen_fini(&s);
 	}
 	OK(failed > 20 && failed < 120, "a full disk fails some commits (%d)", failed);
@@ -55,7 +59,10 @@ static void test_crashes(void)
 
 	for (uint64_t seed = 0; seed < 300; seed++) {
 		struct store_disk *d = store_disk_create();
-		struct bench b = { .w = world_sim_create(seed), .open = open_memory, .arg = d, .seq = 1 };
+		struct bench b = { .w = world_sim_create(seed),
+				   .open = open_memory,
+				   .arg = d,
+				   .seq = 1 };
 		struct store_batch *batch = store_batch_create();
 		struct store_row row = a_row(1, "ann", JOB_QUEUED);
 		struct told t = { 0 };
@@ -72,8 +79,8 @@ static void test_crashes(void)
 		store_disk_destroy(d);
 		world_destroy(b.w);
 	}
-	OK(with > 30 && without > 30, "a commit under way at a crash is there (%d) or not (%d)", with,
-	   without);
+	OK(with > 30 && without > 30,
+	   "a commit under way at a crash is there (%d) or not (%d)", with, without);
 	IS_INT(lied, 0, "one that was told of always is");
 }
 

@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include "laws.h"
+#include "bench.h"
 #include "store/sqlite_impl.h"
 
 static char folder[] = "/tmp/yard-pool-XXXXXX";
@@ -50,7 +50,8 @@ static void on_commit(void *arg, const struct err *err)
 	struct store_query q = { .live = -1, .outcome = -1, .limit = 10 };
 
 	y->wrong += err != NULL;
-	y->wrong += store_list(y->b->s, &q, see_row, &s, NULL) < 0 || atoll(s.ids.data) != y->job;
+	y->wrong += store_list(y->b->s, &q, see_row, &s, NULL) < 0 ||
+		    atoll(s.ids.data) != y->job;
 	seen_fini(&s);
 	if (++y->commits % 50 == 0 && !y->backing_up) {
 		AUTO_FREE char *path = str_printf("%s/copy-%d", folder, y->commits);
@@ -119,7 +120,8 @@ int main(void)
 	OK(spin_until(b.w, &y.over), "four hundred commits");
 	for (int i = 0; i < 10000 && y.backing_up; i++)
 		spin(b.w, 1);
-	IS_INT(y.wrong, 0, "beside %d backups, checkpoints and reads, each right", y.backups);
+	IS_INT(y.wrong, 0, "beside %d backups, checkpoints and reads, each right",
+	       y.backups);
 	OK(y.backups > 0, "some backups were made");
 	world_timer_destroy(y.timer);
 	test_destroy_at_once(&b);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "laws.h"
+#include "bench.h"
 #include "store/sqlite_impl.h"
 #include "world/world_sim.h"
 
@@ -28,7 +28,8 @@ static struct store *open_store(struct bench *b)
 	if (!s && !power.off && !power.ignores_sync)
 		printf("# open: %s\n", err.text);
 	if (s)
-		((struct sqlite_store *)s)->checkpoint_frames = 12; /* so that cuts fall into one */
+		((struct sqlite_store *)s)->checkpoint_frames =
+			12; /* so that cuts fall into one */
 	return s;
 }
 
@@ -44,7 +45,8 @@ static void load(struct bench *b, struct promise *p, int batches)
 		struct store_batch *batch = store_batch_create();
 		int jobs = 1 + (int)(world_random(b->w) % 4);
 		for (int k = 0; k < jobs; k++) {
-			AUTO_FREE char *key = str_printf("k%lld", (long long)p->tried_jobs + 1);
+			AUTO_FREE char *key =
+				str_printf("k%lld", (long long)p->tried_jobs + 1);
 			struct store_row row = a_row(++p->tried_jobs, "ann", JOB_QUEUED);
 			add_job(b, batch, &row, key);
 			if (row.id > 3) { /* an older one ends */
@@ -81,7 +83,8 @@ static const char *broken(struct bench *b, const struct promise *p)
 
 	while (next != before && next > 0) {
 		before = next;
-		if (store_events(b->s, 0, next, STORE_LIMIT_MAX, count_event, &next, NULL) < 0) {
+		if (store_events(b->s, 0, next, STORE_LIMIT_MAX, count_event, &next,
+				 NULL) < 0) {
 			free(s);
 			return "events cannot be read";
 		}
@@ -95,7 +98,8 @@ static const char *broken(struct bench *b, const struct promise *p)
 		return "an acknowledged event is gone";
 	if (next != p->events + 1 && next != p->tried_events + 1)
 		return "a batch is there in part";
-	if (n.next_seq != next || n.next_job != (next == p->events + 1 ? p->jobs : p->tried_jobs) + 1)
+	if (n.next_seq != next ||
+	    n.next_job != (next == p->events + 1 ? p->jobs : p->tried_jobs) + 1)
 		return "rows and events do not agree";
 	for (int64_t id = 1; id <= p->jobs; id++) {
 		AUTO_FREE char *key = str_printf("k%lld", (long long)id);
@@ -110,7 +114,9 @@ static const char *broken(struct bench *b, const struct promise *p)
 static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 {
 	AUTO_FREE char *path = str_printf("%s/db-%llu", folder, (unsigned long long)seed);
-	struct bench b = { .w = world_sim_create(seed), .open = open_store, .arg = path, .seq = 1 };
+	struct bench b = {
+		.w = world_sim_create(seed), .open = open_store, .arg = path, .seq = 1
+	};
 	struct promise p = { 0 };
 	const char *wrong = NULL;
 
@@ -121,7 +127,8 @@ static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 		b.s = b.open(&b);
 		if (b.s) {
 			load(&b, &p, 60);
-			power.off = true; /* a daemon that did not reach the cut loses power now */
+			power.off =
+				true; /* a daemon that did not reach the cut loses power now */
 			store_destroy(b.s);
 		}
 		world_sim_settle(b.w, 100000);
@@ -162,8 +169,9 @@ static void test_cuts(void)
 		if (wrong && ++bad < 5)
 			printf("# seed %llu: %s\n", (unsigned long long)seed, wrong);
 	}
-	IS_INT(bad, 0, "after each of %d power cuts every acknowledged event is there (%d events)", CUTS,
-	       events);
+	IS_INT(bad, 0,
+	       "after each of %d power cuts every acknowledged event is there (%d events)",
+	       CUTS, events);
 	OK(events > CUTS * 10, "enough was acknowledged to mean something");
 }
 
@@ -180,7 +188,9 @@ static void test_can_fail(void)
 static void test_disk_full(void)
 {
 	AUTO_FREE char *path = str_printf("%s/full", folder);
-	struct bench b = { .w = world_sim_create(77), .open = open_store, .arg = path, .seq = 1 };
+	struct bench b = {
+		.w = world_sim_create(77), .open = open_store, .arg = path, .seq = 1
+	};
 	struct err err = { 0 };
 	int failures = 0, wrong = 0;
 	int64_t jobs = 0;
@@ -196,7 +206,8 @@ static void test_disk_full(void)
 		bool there;
 
 		add_job(&b, batch, &row, NULL);
-		power.full_after = round % 3 == 1 ? (long)(world_random(b.w) % 20000) : -1;
+		power.full_after =
+			round % 3 == 1 ? (long)(world_random(b.w) % 20000) : -1;
 		store_commit(b.s, batch, on_told, &t);
 		spin_until(b.w, &t.yes);
 		power.full_after = -1;
@@ -212,10 +223,11 @@ static void test_disk_full(void)
 		wrong += count_events(&b, row.id) != 0;
 		b.seq = seq;
 	}
-	OK(failures >= 5 && err.code == ERR_IO && strstr(err.text, "full"), "a full disk fails a commit (%d): %s",
-	   failures, err.text);
+	OK(failures >= 5 && err.code == ERR_IO && strstr(err.text, "full"),
+	   "a full disk fails a commit (%d): %s", failures, err.text);
 	IS_INT(wrong, 0, "whole: nothing of it is there, all others are");
-	IS_INT(count_events(&b, 0), jobs, "and the store goes on when there is room again");
+	IS_INT(count_events(&b, 0), jobs,
+	       "and the store goes on when there is room again");
 	store_destroy(b.s);
 	world_destroy(b.w);
 }

@@ -219,7 +219,8 @@ static int cut_traits(sqlite3_file *f)
 	return 0; /* promises nothing: not even that a sector is written whole or in order */
 }
 
-static int cut_shm_map(sqlite3_file *f, int page, int size, int extend, void volatile **out)
+static int cut_shm_map(sqlite3_file *f, int page, int size, int extend,
+		       void volatile **out)
 {
 	return of(f)->real->pMethods->xShmMap(of(f)->real, page, size, extend, out);
 }
@@ -273,7 +274,8 @@ static struct disk_file *remember(const char *path)
 	return f;
 }
 
-static int cut_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags, int *out)
+static int cut_open(sqlite3_vfs *vfs, const char *path, sqlite3_file *file, int flags,
+		    int *out)
 {
 	struct cut_file *f = of(file);
 	int kinds = SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_WAL | SQLITE_OPEN_MAIN_JOURNAL, rc;
@@ -351,7 +353,8 @@ static void settle_one(struct disk_file *f)
 	f->synced_once = true;
 	f->has_ghost = false;
 	fd = open(f->path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
-	if (fd < 0 || write(fd, buf_str(&f->durable), f->durable.len) != (ssize_t)f->durable.len)
+	if (fd < 0 ||
+	    write(fd, buf_str(&f->durable), f->durable.len) != (ssize_t)f->durable.len)
 		printf("Bail out! cannot write %s\n", f->path);
 }
 

@@ -61,7 +61,8 @@ static int64_t raw_number(const char *path, const char *sql)
 	int64_t n = -1;
 
 	sqlite3_open(path, &db);
-	if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK && sqlite3_step(st) == SQLITE_ROW)
+	if (sqlite3_prepare_v2(db, sql, -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
 		n = sqlite3_column_int64(st, 0);
 	sqlite3_finalize(st);
 	sqlite3_close(db);
@@ -73,14 +74,16 @@ static void make_old(const char *path, int version)
 {
 	raw(path, "PRAGMA journal_mode = WAL");
 	for (int i = 0; i < version; i++) {
-		AUTO_FREE char *sql = str_printf("%s PRAGMA application_id = %d; PRAGMA user_version = %d;",
-						 schema_steps[i], SCHEMA_APPLICATION_ID, i + 1);
+		AUTO_FREE char *sql = str_printf(
+			"%s PRAGMA application_id = %d; PRAGMA user_version = %d;",
+			schema_steps[i], SCHEMA_APPLICATION_ID, i + 1);
 		raw(path, sql);
 	}
-	raw(path, "INSERT INTO events VALUES (1, 5, 1, 'submitted', '{\"by\":\"ann\",\"uid\":1}'),"
-		  "(2, 6, 2, 'submitted', '{\"by\":\"ann\",\"uid\":1}'), (3, 7, 2, 'ended', '{}');"
-		  "INSERT INTO jobs VALUES (1, 1, 'queued', 'none', 'a', 'ann', 'g', '', 0, 0, 1, 0, 5, 0, 0),"
-		  "(2, 0, 'ended', 'failed', 'b', 'ann', 'g', 'why', 0, 1, 1, 7, 5, 6, 7);");
+	raw(path,
+	    "INSERT INTO events VALUES (1, 5, 1, 'submitted', '{\"by\":\"ann\",\"uid\":1}'),"
+	    "(2, 6, 2, 'submitted', '{\"by\":\"ann\",\"uid\":1}'), (3, 7, 2, 'ended', '{}');"
+	    "INSERT INTO jobs VALUES (1, 1, 'queued', 'none', 'a', 'ann', 'g', '', 0, 0, 1, 0, 5, 0, 0),"
+	    "(2, 0, 'ended', 'failed', 'b', 'ann', 'g', 'why', 0, 1, 1, 7, 5, 6, 7);");
 }
 
 static void test_migrations(struct world *w)
@@ -93,14 +96,20 @@ static void test_migrations(struct world *w)
 
 		make_old(path, version);
 		b.s = b.open(&b);
-		OK(b.s && store_boot(b.s, see_event, &s, &n, NULL) == 0 && s.count == 1 && n.next_seq == 4,
+		OK(b.s && store_boot(b.s, see_event, &s, &n, NULL) == 0 && s.count == 1 &&
+			   n.next_seq == 4,
 		   "a database of version %d opens with all that was in it", version);
-		OK(store_list(b.s, &(struct store_query){ .live = 0, .outcome = OUTCOME_FAILED, .limit = 9,
-							  .group = "g" },
-			      see_row, &l, NULL) == 0 && l.count == 1,
+		OK(store_list(b.s,
+			      &(struct store_query){ .live = 0,
+						     .outcome = OUTCOME_FAILED,
+						     .limit = 9,
+						     .group = "g" },
+			      see_row, &l, NULL) == 0 &&
+			   l.count == 1,
 		   "and lists as a new one does");
 		store_destroy(b.s);
-		IS_INT(raw_number(path, "PRAGMA user_version"), schema_version, "it is of this version now");
+		IS_INT(raw_number(path, "PRAGMA user_version"), schema_version,
+		       "it is of this version now");
 		seen_fini(&s);
 		seen_fini(&l);
 	}
@@ -117,17 +126,22 @@ static void test_refusals(struct world *w)
 
 	make_old(newer, 1);
 	raw(newer, "PRAGMA user_version = 99");
-	OK(!store_sqlite_open(w, newer, &err) && err.code == ERR_UNSUPPORTED && strstr(err.text, "99"),
+	OK(!store_sqlite_open(w, newer, &err) && err.code == ERR_UNSUPPORTED &&
+		   strstr(err.text, "99"),
 	   "a newer database: %s", err.text);
 	IS_INT(raw_number(newer, "PRAGMA user_version"), 99, "is left as it is");
 	raw(other, "CREATE TABLE phones (number)");
-	OK(!store_sqlite_open(w, other, &err) && err.code == ERR_INVALID, "another program's: %s", err.text);
-	IS_INT(raw_number(other, "SELECT count(*) FROM sqlite_schema"), 1, "is left as it is");
+	OK(!store_sqlite_open(w, other, &err) && err.code == ERR_INVALID,
+	   "another program's: %s", err.text);
+	IS_INT(raw_number(other, "SELECT count(*) FROM sqlite_schema"), 1,
+	       "is left as it is");
 	for (int i = 0; i < 1000; i++)
 		fputs("this is no database at all\n", f);
 	fclose(f);
-	OK(!store_sqlite_open(w, text, &err) && err.code == ERR_CORRUPT, "a text: %s", err.text);
-	OK(!store_sqlite_open(w, absent, &err) && err.code == ERR_IO, "no folder: %s", err.text);
+	OK(!store_sqlite_open(w, text, &err) && err.code == ERR_CORRUPT, "a text: %s",
+	   err.text);
+	OK(!store_sqlite_open(w, absent, &err) && err.code == ERR_IO, "no folder: %s",
+	   err.text);
 }
 
 static void overwrite(const char *path, long at, size_t len)
@@ -191,25 +205,30 @@ static void test_backup(struct world *w)
 	store_backup(b.s, copy, on_told, &t);
 	for (int i = 20; i < 30; i++)
 		fill(&b, 1 + 200 * i, 200); /* goes on meanwhile */
-	OK(spin_until(w, &t.yes) && t.err.code == ERR_NONE, "a backup is made while jobs are stored: %s",
-	   t.err.text);
+	OK(spin_until(w, &t.yes) && t.err.code == ERR_NONE,
+	   "a backup is made while jobs are stored: %s", t.err.text);
 	OK(stat(copy, &st) == 0 && (st.st_mode & 0777) == 0600 && stat(partial, &st) < 0,
 	   "it is its owner's only, and nothing else is left");
 	store_backup(b.s, copy, on_told, &again);
-	OK(spin_until(w, &again.yes) && again.err.code == ERR_IO, "a file that is there is not replaced: %s",
-	   again.err.text);
-	OK(store_sqlite_restore(copy, path, &err) < 0 && err.code == ERR_BUSY, "not under a running daemon: %s",
-	   err.text);
+	OK(spin_until(w, &again.yes) && again.err.code == ERR_IO,
+	   "a file that is there is not replaced: %s", again.err.text);
+	OK(store_sqlite_restore(copy, path, &err) < 0 && err.code == ERR_BUSY,
+	   "not under a running daemon: %s", err.text);
 	store_destroy(b.s);
 	events = raw_number(copy, "SELECT count(*) FROM events");
-	OK(events >= 4000 && events % 200 == 0, "the copy is of one moment (%lld)", (long long)events);
-	IS_INT(raw_number(copy, "SELECT count(*) FROM jobs"), events, "rows and events agree");
+	OK(events >= 4000 && events % 200 == 0, "the copy is of one moment (%lld)",
+	   (long long)events);
+	IS_INT(raw_number(copy, "SELECT count(*) FROM jobs"), events,
+	       "rows and events agree");
 
-	OK(store_sqlite_restore(copy, path, &err) == 0, "it is put in place: %s", err.text);
+	OK(store_sqlite_restore(copy, path, &err) == 0, "it is put in place: %s",
+	   err.text);
 	b.s = b.open(&b);
-	IS_INT(raw_number(path, "SELECT count(*) FROM events"), events, "and is what opens");
+	IS_INT(raw_number(path, "SELECT count(*) FROM events"), events,
+	       "and is what opens");
 	store_destroy(b.s);
-	OK(store_sqlite_restore(copy, place, &err) == 0 && raw_number(place, "SELECT count(*) FROM events") == events,
+	OK(store_sqlite_restore(copy, place, &err) == 0 &&
+		   raw_number(place, "SELECT count(*) FROM events") == events,
 	   "also where no database was");
 }
 
@@ -227,14 +246,20 @@ static void test_restore_refusals(void)
 
 	OK(store_sqlite_restore(good, bad, &err) == 0, "a copy to spoil");
 	overwrite(bad, 40960, 20000);
-	OK(store_sqlite_restore(bad, path, &err) < 0 && err.code == ERR_CORRUPT, "damaged: %s", err.text);
-	OK(store_sqlite_restore(foreign, path, &err) < 0 && err.code == ERR_INVALID, "foreign: %s", err.text);
-	OK(store_sqlite_restore(newer, path, &err) < 0 && err.code == ERR_UNSUPPORTED, "newer: %s", err.text);
+	OK(store_sqlite_restore(bad, path, &err) < 0 && err.code == ERR_CORRUPT,
+	   "damaged: %s", err.text);
+	OK(store_sqlite_restore(foreign, path, &err) < 0 && err.code == ERR_INVALID,
+	   "foreign: %s", err.text);
+	OK(store_sqlite_restore(newer, path, &err) < 0 && err.code == ERR_UNSUPPORTED,
+	   "newer: %s", err.text);
 	fclose(fopen(empty, "w"));
-	OK(store_sqlite_restore(empty, path, &err) < 0 && err.code == ERR_INVALID, "empty: %s", err.text);
-	OK(store_sqlite_restore("/nonexistent/file", path, &err) < 0 && err.code == ERR_NOT_FOUND, "absent: %s",
-	   err.text);
-	IS_INT(raw_number(path, "SELECT count(*) FROM events"), before, "each leaves the database as it was");
+	OK(store_sqlite_restore(empty, path, &err) < 0 && err.code == ERR_INVALID,
+	   "empty: %s", err.text);
+	OK(store_sqlite_restore("/nonexistent/file", path, &err) < 0 &&
+		   err.code == ERR_NOT_FOUND,
+	   "absent: %s", err.text);
+	IS_INT(raw_number(path, "SELECT count(*) FROM events"), before,
+	       "each leaves the database as it was");
 	OK(access(left, F_OK) < 0, "and nothing beside it");
 }
 
@@ -275,7 +300,8 @@ static void test_restore_over_log(struct world *w)
 	OK(raw_size(dead_log) > 0, "a database with a log beside it");
 	OK(store_sqlite_restore(copy, dead, &err) == 0, "is restored over: %s", err.text);
 	store_destroy(b.s);
-	OK(raw_number(dead, "SELECT count(*) FROM events") == raw_number(copy, "SELECT count(*) FROM events"),
+	OK(raw_number(dead, "SELECT count(*) FROM events") ==
+		   raw_number(copy, "SELECT count(*) FROM events"),
 	   "and nothing of the old log is in it");
 }
 
@@ -291,9 +317,10 @@ static void test_log_length(struct world *w)
 	((struct sqlite_store *)b.s)->checkpoint_frames = 100;
 	for (int i = 0; i < 150; i++)
 		fill(&b, 1 + i * 100, 100);
-	OK(stat(log, &st) == 0 && st.st_size < 16 * 100 * 4200, "the log stays short (%lld bytes)",
-	   (long long)st.st_size);
-	IS_INT(raw_number(path, "SELECT count(*) FROM events"), 15000, "and nothing is lost by it");
+	OK(stat(log, &st) == 0 && st.st_size < 16 * 100 * 4200,
+	   "the log stays short (%lld bytes)", (long long)st.st_size);
+	IS_INT(raw_number(path, "SELECT count(*) FROM events"), 15000,
+	       "and nothing is lost by it");
 	store_destroy(b.s);
 }
 
@@ -306,10 +333,14 @@ static void test_settings(struct world *w)
 
 	b.s = b.open(&b);
 	c = &((struct sqlite_store *)b.s)->writer;
-	OK(conn_number(c, "PRAGMA synchronous", &n, NULL) == 0 && n == 2, "every commit is synced");
-	OK(conn_number(c, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &n, NULL) == 0 && n == 1,
+	OK(conn_number(c, "PRAGMA synchronous", &n, NULL) == 0 && n == 2,
+	   "every commit is synced");
+	OK(conn_number(c, "SELECT journal_mode = 'wal' FROM pragma_journal_mode", &n,
+		       NULL) == 0 &&
+		   n == 1,
 	   "by a write-ahead log");
-	OK(raw_number(path, "PRAGMA application_id") == SCHEMA_APPLICATION_ID, "the file says whose it is");
+	OK(raw_number(path, "PRAGMA application_id") == SCHEMA_APPLICATION_ID,
+	   "the file says whose it is");
 	store_destroy(b.s);
 }
 

@@ -66,7 +66,8 @@ static void law_timers(struct world *w)
 	world_timer_stop(t[3]);
 	world_timer_at(t[4], now + 40); /* moved behind the rest */
 	spin(w, 60);
-	IS(buf_str(&said), "bcae", "timers fire once, in order of time; a stopped one does not");
+	IS(buf_str(&said), "bcae",
+	   "timers fire once, in order of time; a stopped one does not");
 	OK(!world_timer_is_set(t[0]), "a timer that fired is not set");
 	world_timer_at(t[0], now - 5000);
 	world_timer_destroy(t[0]);
@@ -115,7 +116,8 @@ static void law_many_timers(struct world *w)
 	for (int i = 0; i < 1000; i += 10)
 		world_timer_stop(m[i].t);
 	spin(w, 80);
-	IS_INT(m[0].fired, 900, "each of a thousand timers but the stopped hundred fired once");
+	IS_INT(m[0].fired, 900,
+	       "each of a thousand timers but the stopped hundred fired once");
 	IS_INT(m[0].early, 0, "none was early");
 	IS_INT(m[0].wrong, 0, "none overtook an earlier one");
 	for (int i = 0; i < 1000; i++)
@@ -156,7 +158,8 @@ static void law_laters(struct world *w)
 	IS(buf_str(&said), "abcdefghijklmnopqrstuvwxyz", "laters come in order");
 	world_later(w, chain_more, &c);
 	spin(w, 5);
-	IS(buf_str(&c.said), "0.1.2.3.4.", "a later inside a later comes after it, not in it");
+	IS(buf_str(&c.said), "0.1.2.3.4.",
+	   "a later inside a later comes after it, not in it");
 	buf_fini(&c.said);
 }
 
@@ -272,7 +275,8 @@ static void on_hangup(void *arg)
 	e->hung_up = true;
 }
 
-static const struct world_stream_events end_events = { on_data, on_eof, on_end, on_drain, on_hangup };
+static const struct world_stream_events end_events = { on_data, on_eof, on_end, on_drain,
+						       on_hangup };
 
 static void end_start(struct end *e, struct world *w, struct world_stream *s)
 {
@@ -356,7 +360,8 @@ static void law_echo(struct world *w, const char *path)
 	world_stream_shutdown(p.client.s);
 	world_stream_write(p.client.s, "too late", 8);
 	OK(spin_until(w, &p.client.ended), "the conversation ends");
-	OK(p.client.got.len == text.len && memcmp(p.client.got.data, text.data, text.len) == 0,
+	OK(p.client.got.len == text.len &&
+		   memcmp(p.client.got.data, text.data, text.len) == 0,
 	   "three megabytes come back as they were sent, after our own side was shut down");
 	OK(p.client.eof && !p.client.failed && p.server.ended && !p.server.failed,
 	   "both ends see an orderly end");
@@ -401,14 +406,16 @@ static void law_pressure(struct world *w, const char *path)
 	OK(spin_until(w, &p.client.drained), "the writer is told when all is out");
 	for (int i = 0; i < 1000 && p.server.got.len < text.len; i++)
 		spin(w, 5);
-	OK(p.server.got.len == text.len && memcmp(p.server.got.data, text.data, text.len) == 0,
+	OK(p.server.got.len == text.len &&
+		   memcmp(p.server.got.data, text.data, text.len) == 0,
 	   "nothing is lost by it");
 	pair_fini(&p);
 }
 
 static void law_parked(struct world *w, const char *path)
 {
-	struct pair gone = { .server = { .paused = true } }, unread = { .server = { .paused = true } };
+	struct pair gone = { .server = { .paused = true } },
+		    unread = { .server = { .paused = true } };
 
 	pair_open(&gone, w, path);
 	spin(w, 10);
@@ -421,8 +428,10 @@ static void law_parked(struct world *w, const char *path)
 	world_stream_write(unread.client.s, "last words", 10);
 	spin(w, 10);
 	end_close(&unread.client);
-	OK(spin_until(w, &unread.server.hung_up), "with bytes unread it is told of the hang-up");
-	OK(!unread.server.eof && unread.server.got.len == 0, "not of the end, and not of the bytes");
+	OK(spin_until(w, &unread.server.hung_up),
+	   "with bytes unread it is told of the hang-up");
+	OK(!unread.server.eof && unread.server.got.len == 0,
+	   "not of the end, and not of the bytes");
 	world_stream_pause(unread.server.s, false);
 	OK(spin_until(w, &unread.server.eof), "going on, it comes to the end");
 	IS(buf_str(&unread.server.got), "last words", "by way of every byte");
@@ -437,7 +446,8 @@ static void law_departed(struct world *w, const char *path)
 	world_stream_write(p.server.s, "unread", 6);
 	spin(w, 10);
 	end_close(&p.server);
-	OK(spin_until(w, &p.client.ended), "an idle stream sees at once that its peer has gone");
+	OK(spin_until(w, &p.client.ended),
+	   "an idle stream sees at once that its peer has gone");
 	pair_fini(&p);
 
 	p = (struct pair){ .client = { .paused = true } };
@@ -459,7 +469,8 @@ static void law_close_inside(struct world *w, const char *path)
 
 	pair_open(&at_data, w, path);
 	world_stream_write(at_data.client.s, "abc", 3);
-	OK(spin_until(w, &at_data.client.ended), "a stream closed in its on_data is closed");
+	OK(spin_until(w, &at_data.client.ended),
+	   "a stream closed in its on_data is closed");
 	pair_fini(&at_data);
 
 	pair_open(&at_eof, w, path);
@@ -478,7 +489,8 @@ static void law_close_inside(struct world *w, const char *path)
 static void law_thousand(struct world *w, const char *path)
 {
 	enum { N = 1000 };
-	struct end *clients = mem_alloc(N, sizeof *clients), *servers = mem_alloc(N, sizeof *servers);
+	struct end *clients = mem_alloc(N, sizeof *clients),
+		   *servers = mem_alloc(N, sizeof *servers);
 	struct server v = { .w = w, .ends = servers };
 	struct err err = { 0 };
 	struct world_listener *l = world_listen_unix(w, path, 0600, on_stream, &v, &err);
@@ -503,8 +515,8 @@ static void law_thousand(struct world *w, const char *path)
 	for (int i = 0; i < N; i++) {
 		AUTO_BUF struct buf text = { 0 };
 		buf_printf(&text, "I am %d", i);
-		good += strcmp(buf_str(&clients[i].got), buf_str(&text)) == 0 && clients[i].ended &&
-			!clients[i].calls_after_close;
+		good += strcmp(buf_str(&clients[i].got), buf_str(&text)) == 0 &&
+			clients[i].ended && !clients[i].calls_after_close;
 		world_stream_close(clients[i].s);
 		world_stream_close(servers[i].s);
 		buf_fini(&clients[i].got);
@@ -520,7 +532,8 @@ static void law_listeners(struct world *w, const char *path)
 {
 	struct server v = { .w = w };
 	struct err err = { 0 };
-	struct world_listener *l = world_listen_unix(w, path, 0600, on_stream, &v, &err), *again;
+	struct world_listener *l = world_listen_unix(w, path, 0600, on_stream, &v, &err),
+			      *again;
 
 	again = world_listen_unix(w, path, 0600, on_stream, &v, &err);
 	OK(!again && err.code == ERR_CONFLICT && strstr(err.text, "listens"),

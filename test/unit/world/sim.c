@@ -77,7 +77,8 @@ static void test_time(void)
 	OK(!world_sim_step(w), "nothing to do is said so");
 	world_timer_at(t, mono + 3600000);
 	world_sim_run_until(w, mono + 3599999);
-	OK(said.len == 0 && world_mono_ms(w) == mono + 3599999, "the clock stands where it was run to");
+	OK(said.len == 0 && world_mono_ms(w) == mono + 3599999,
+	   "the clock stands where it was run to");
 	world_sim_run_until(w, mono + 3600000);
 	OK(said.len == 1, "what is due at that very time has happened");
 	world_sim_jump_wall(w, -7200000);
@@ -136,8 +137,8 @@ static void test_work_split(void)
 		world_sim_crash(w);
 		world_destroy(w);
 	}
-	OK(between > 20 && after > 20 && before < 20, "works end at random times (%d, %d, %d)", before,
-	   between, after);
+	OK(between > 20 && after > 20 && before < 20,
+	   "works end at random times (%d, %d, %d)", before, between, after);
 }
 
 int main(void)

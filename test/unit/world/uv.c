@@ -25,7 +25,8 @@ static void leave_dead_socket(const char *path)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	snprintf(at.sun_path, sizeof at.sun_path, "%s", path);
-	OK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0, "a dead socket file is left");
+	OK(bind(fd, (struct sockaddr *)&at, sizeof at) == 0,
+	   "a dead socket file is left");
 	close(fd);
 }
 
@@ -45,7 +46,8 @@ static void test_unix_files(struct world *w)
 	OK(l != NULL, "a dead socket is replaced (%s)", err.text);
 	world_listener_close(l);
 	for (int i = 0; i < 4; i++) {
-		static const int masks[] = { 0, 077, 022, 0777 }, modes[] = { 0600, 0666, 0660, 0666 };
+		static const int masks[] = { 0, 077, 022, 0777 },
+				 modes[] = { 0600, 0666, 0660, 0666 };
 		mode_t old = umask((mode_t)masks[i]);
 		l = world_listen_unix(w, path, modes[i], on_stream, &v, &err);
 		umask(old);
@@ -55,13 +57,16 @@ static void test_unix_files(struct world *w)
 	}
 	OK(lstat(path, &st) < 0, "a closed listener removes its file");
 	close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
-	OK(!world_listen_unix(w, file, 0600, on_stream, &v, &err) && err.code == ERR_CONFLICT &&
-		   stat(file, &st) == 0,
+	OK(!world_listen_unix(w, file, 0600, on_stream, &v, &err) &&
+		   err.code == ERR_CONFLICT && stat(file, &st) == 0,
 	   "another kind of file is not touched: %s", err.text);
-	OK(!world_listen_unix(w, lengthy, 0600, on_stream, &v, &err) && strstr(err.text, "107"),
+	OK(!world_listen_unix(w, lengthy, 0600, on_stream, &v, &err) &&
+		   strstr(err.text, "107"),
 	   "a path that is too long is refused with the limit: %s", err.text);
-	OK(!world_connect_unix(w, lengthy, &err) && err.code == ERR_INVALID, "for callers too");
-	OK(!world_listen_unix(w, absent, 0600, on_stream, &v, &err), "no folder: %s", err.text);
+	OK(!world_connect_unix(w, lengthy, &err) && err.code == ERR_INVALID,
+	   "for callers too");
+	OK(!world_listen_unix(w, absent, 0600, on_stream, &v, &err), "no folder: %s",
+	   err.text);
 	l = world_listen_unix(w, path, 0600, on_stream, &v, &err);
 	unlink(path);
 	close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -74,8 +79,11 @@ static void test_tcp(struct world *w)
 	struct end e = { .echo = true, .shut_at_eof = true };
 	struct server v = { .w = w, .ends = &e };
 	struct err err = { 0 };
-	struct world_listener *l = world_listen_tcp(w, "localhost", 0, on_stream, &v, &err), *l6;
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct world_listener *l = world_listen_tcp(w, "localhost", 0, on_stream, &v,
+						    &err),
+			      *l6;
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	struct end c = { 0 };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -91,9 +99,11 @@ static void test_tcp(struct world *w)
 	end_fini(&e);
 	OK(!world_listen_tcp(w, "127.0.0.1", world_listener_port(l), on_stream, &v, &err),
 	   "a port in use: %s", err.text);
-	OK(!world_listen_tcp(w, "example.org", 80, on_stream, &v, &err) && err.code == ERR_INVALID,
+	OK(!world_listen_tcp(w, "example.org", 80, on_stream, &v, &err) &&
+		   err.code == ERR_INVALID,
 	   "a name is not looked up: %s", err.text);
-	OK(!world_listen_tcp(w, "127.0.0.1", 70000, on_stream, &v, &err) && err.code == ERR_INVALID,
+	OK(!world_listen_tcp(w, "127.0.0.1", 70000, on_stream, &v, &err) &&
+		   err.code == ERR_INVALID,
 	   "a port that is none");
 	l6 = world_listen_tcp(w, "::1", 0, on_stream, &v, &err);
 	OK(l6 || err.code == ERR_IO, "IPv6 works or is refused in words");
@@ -107,14 +117,17 @@ static void test_reset(struct world *w)
 	struct end e = { 0 };
 	struct server v = { .w = w, .ends = &e };
 	struct err err = { 0 };
-	struct world_listener *l = world_listen_tcp(w, "127.0.0.1", 0, on_stream, &v, &err);
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct world_listener *l =
+		world_listen_tcp(w, "127.0.0.1", 0, on_stream, &v, &err);
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	to.sin_port = htons((uint16_t)world_listener_port(l));
 	OK(connect(fd, (struct sockaddr *)&to, sizeof to) == 0, "connects by TCP");
 	spin_until(w, &v.called);
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 }, sizeof(struct linger));
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 },
+		   sizeof(struct linger));
 	close(fd);
 	OK(spin_until(w, &e.ended) && e.failed, "a reset is an end with an error");
 	end_fini(&e);
@@ -132,7 +145,8 @@ static void test_pipes_and_ptys(struct world *w)
 	end_start(&wr, w, world_stream_open(w, p[1], &err));
 	world_stream_write(wr.s, "through", 7);
 	world_stream_shutdown(wr.s);
-	OK(spin_until(w, &wr.ended) && spin_until(w, &r.ended), "a pipe ends when its writer does");
+	OK(spin_until(w, &wr.ended) && spin_until(w, &r.ended),
+	   "a pipe ends when its writer does");
 	IS(buf_str(&r.got), "through", "and carries bytes");
 	end_fini(&r);
 	end_fini(&wr);
@@ -141,7 +155,8 @@ static void test_pipes_and_ptys(struct world *w)
 	OK(pipe2(p, O_CLOEXEC) == 0, "a pipe without a reader");
 	end_start(&wr, w, world_stream_open(w, p[1], &err));
 	close(p[0]);
-	OK(spin_until(w, &wr.ended) && wr.failed, "is an error seen at once, not a signal");
+	OK(spin_until(w, &wr.ended) && wr.failed,
+	   "is an error seen at once, not a signal");
 	end_fini(&wr);
 
 	OK(openpty(&master, &slave, NULL, NULL, NULL) == 0, "a pty");
@@ -179,7 +194,8 @@ static void test_watch_and_signal(struct world *w)
 	waitpid(child, NULL, 0);
 	pidfd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	close(pidfd);
-	OK(!world_watch_create(w, 9999, set_flag, &exited), "what cannot be watched is refused");
+	OK(!world_watch_create(w, 9999, set_flag, &exited),
+	   "what cannot be watched is refused");
 	s = world_signal_create(w, SIGHUP, set_flag, &hup);
 	raise(SIGHUP);
 	OK(spin_until(w, &hup), "a signal comes as a callback");
@@ -206,7 +222,8 @@ static void test_idle(struct world *w)
 	spin(w, 50);
 	before = switches();
 	spin(w, 500);
-	OK(switches() - before <= 2, "half a second of nothing wakes the loop for its timer only (%ld)",
+	OK(switches() - before <= 2,
+	   "half a second of nothing wakes the loop for its timer only (%ld)",
 	   switches() - before);
 	pair_fini(&p);
 }
@@ -229,7 +246,8 @@ static void test_no_descriptors(struct world *w)
 	close(top);
 	setrlimit(RLIMIT_NOFILE, &tight);
 	end_start(&c, w, s);
-	OK(spin_until(w, &c.ended) && v.count == 0, "out of descriptors a caller is hung up on");
+	OK(spin_until(w, &c.ended) && v.count == 0,
+	   "out of descriptors a caller is hung up on");
 	setrlimit(RLIMIT_NOFILE, &old);
 	end_start(&after, w, world_connect_unix(w, path, &err));
 	OK(spin_until(w, &v.called), "and the next is served");
@@ -279,7 +297,8 @@ static void test_destroy_waits(void)
 	world_work(w, slow, finished, &count);
 	world_later(w, set_flag, NULL);
 	world_destroy(w);
-	IS_INT(count, 11, "a world waits for works under way and tells of them; laters are dropped");
+	IS_INT(count, 11,
+	       "a world waits for works under way and tells of them; laters are dropped");
 }
 
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
