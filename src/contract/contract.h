@@ -9,6 +9,12 @@
 #include "job/bundle.h"
 #include "job/job.h"
 
+/* What all tasks of one attempt have in common: names and addresses of each other.  Made
+ * once for a large gang, because making it takes time in its size. */
+struct contract_peers;
+struct contract_peers *contract_peers_create(const struct job *j);
+void contract_peers_destroy(struct contract_peers *p); /* NULL is fine */
+
 /* Host folders the depot made ready for this job; all strings borrowed. */
 struct contract_places {
 	const char *attempt_folder;
@@ -17,6 +23,7 @@ struct contract_places {
 	const char *const *outputs; /* by spec->outputs, host paths */
 	const char *user_path;      /* PATH of the submitter in private mode, or NULL */
 	int64_t uid_base, uid_count;
+	const struct contract_peers *peers; /* NULL: made for this one task */
 };
 
 /* Where a task finds things; docs/contract.md tells the same. */

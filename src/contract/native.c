@@ -89,24 +89,46 @@ static void add_host_name(struct buf *out, const struct job *j, const struct tas
 	buf_printf(out, "-%s", buf_str(&tail));
 }
 
-static void add_hosts_file(struct view *v)
+struct contract_peers {
+	struct buf hosts_file; /* /etc/hosts */
+	struct buf addresses;  /* by rank, with commas */
+};
+
+struct contract_peers *contract_peers_create(const struct job *j)
 {
-	AUTO_BUF struct buf text = { 0 };
+	struct contract_peers *p = mem_alloc(1, sizeof *p);
 	char address[16];
 
-	buf_adds(&text,
+	buf_adds(&p->hosts_file,
 		 "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
-	for (size_t i = 0; i < v->job->task_count; i++) {
-		const struct task *t = &v->job->tasks[i];
+	for (size_t i = 0; i < j->task_count; i++) {
+		const struct task *t = &j->tasks[i];
 		placement_address(t->place.slot, address);
-		buf_adds(&text, address);
-		buf_addc(&text, ' ');
-		add_host_name(&text, v->job, t);
-		buf_addc(&text, ' ');
-		add_short_name(&text, v->job, t);
-		buf_addc(&text, '\n');
+		buf_adds(&p->addresses, i ? "," : "");
+		buf_adds(&p->addresses, address);
+		buf_adds(&p->hosts_file, address);
+		buf_addc(&p->hosts_file, ' ');
+		add_host_name(&p->hosts_file, j, t);
+		buf_addc(&p->hosts_file, ' ');
+		add_short_name(&p->hosts_file, j, t);
+		buf_addc(&p->hosts_file, '\n');
 	}
-	bundle_file(v->b, "/etc/hosts", buf_str(&text), text.len);
+	return p;
+}
+
+void contract_peers_destroy(struct contract_peers *p)
+{
+	if (!p)
+		return;
+	buf_fini(&p->hosts_file);
+	buf_fini(&p->addresses);
+	free(p);
+}
+
+static void add_peers(struct view *v, const struct contract_peers *p)
+{
+	pairs_set(&v->b->env, "YARD_HOSTS", buf_str(&p->addresses));
+	bundle_file(v->b, "/etc/hosts", buf_str(&p->hosts_file), p->hosts_file.len);
 }
 
 /* The (first) number that placement gave to the port of this name; 0: there is none. */
@@ -203,7 +225,6 @@ static void set_defaults(struct view *v, const char *user_path)
 
 static void set_yard(struct view *v)
 {
-	AUTO_BUF struct buf hosts = { 0 };
 	char address[16];
 
 	set(v, "YARD_JOB_ID", "%" PRId64, v->job->id);
@@ -213,11 +234,6 @@ static void set_yard(struct view *v)
 	set(v, "YARD_RANK", "%d", v->rank);
 	set(v, "YARD_WORLD_SIZE", "%zu", v->job->task_count);
 	set(v, "YARD_ATTEMPT", "%d", v->job->attempt);
-	for (size_t i = 0; i < v->job->task_count; i++) {
-		placement_address(v->job->tasks[i].place.slot, address);
-		buf_printf(&hosts, "%s%s", i ? "," : "", address);
-	}
-	set(v, "YARD_HOSTS", "%s", buf_str(&hosts));
 	placement_address(v->task->place.slot, address);
 	set(v, "YARD_ADDRESS", "%s", address);
 	set(v, "YARD_HYPERPARAMETERS", CONTRACT_HYPERPARAMETERS);
@@ -272,6 +288,7 @@ struct bundle *contract_bundle(const struct job *j, int rank,
 {
 	const struct task *t = &j->tasks[rank];
 	struct view v = { .job = j, .task = t, .role = role_of(j, t), .rank = rank };
+	struct contract_peers *own = p->peers ? NULL : contract_peers_create(j);
 	AUTO_BUF struct buf host = { 0 };
 
 	v.b = bundle_create(
@@ -296,6 +313,7 @@ struct bundle *contract_bundle(const struct job *j, int rank,
 	set_yard(&v);
 	add_folders(&v, p);
 	add_hyperparameters(&v);
-	add_hosts_file(&v);
+	add_peers(&v, p->peers ? p->peers : own);
+	contract_peers_destroy(own);
 	return v.b;
 }

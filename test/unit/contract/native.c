@@ -242,6 +242,16 @@ static void long_names(void)
 	   "without a port named master it is the usual one");
 	OK(strlen(env(b, "YARD_HOSTS")) < 128 << 10,
 	   "4096 addresses still fit one variable");
+	struct contract_peers *peers = contract_peers_create(j);
+	p.peers = peers;
+	struct bundle *shared = contract_bundle(j, 4095, &p);
+	OK(strcmp(env(b, "YARD_HOSTS"), env(shared, "YARD_HOSTS")) == 0 &&
+		   strcmp(mount_at(b, "/etc/hosts")->content,
+			  mount_at(shared, "/etc/hosts")->content) == 0,
+	   "what is made once for all is the same");
+	bundle_destroy(shared);
+	contract_peers_destroy(peers);
+	contract_peers_destroy(NULL);
 	bundle_destroy(b);
 	job_destroy(j);
 }
