@@ -129,7 +129,7 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	static const char *const heads[] = { ">ID",   "NAME", "STATE", ">TASKS",
 					     "OWNER", ">AGE", ">TOOK", "REASON" };
 	const struct ls_args *a = args;
-	int64_t left = a->limit ? a->limit : 50, next = 0, total = 0, got;
+	int64_t left = a->limit ? a->limit : 50, next = 0, total = 0, got = 0;
 	struct err err;
 
 	(void)operands;

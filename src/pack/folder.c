@@ -389,7 +389,7 @@ static int pack_all(struct packer *p, struct err *err)
 int pack_folder(const struct pack_job *job, char hash[PACK_HASH_HEX],
 		struct pack_stats *stats, struct err *err)
 {
-	struct pack_stats unused;
+	struct pack_stats unused = { 0 };
 	struct packer *p = mem_alloc(1, sizeof *p);
 
 	p->job = job;

@@ -29,7 +29,7 @@ static long cut_of(const char *path, size_t len)
 	if (len <= sizeof((struct ustar *)0)->name)
 		return 0;
 	for (size_t i = len - 1; i > 0; i--)
-		if (path[i] == '/' && i <= 155 && len - i - 1 <= 100 && len - i - 1 > 0)
+		if (i <= 155 && path[i] == '/' && len - i - 1 <= 100 && len - i - 1 > 0)
 			return (long)i;
 	return -1;
 }
