@@ -61,7 +61,14 @@ void http_conn_pause(struct conn *c, bool paused)
 
 void exchange_hold(struct exchange *ex)
 {
-	ex->holds++;
+	struct http_server *s = ex->server;
+
+	if (ex->holds++ > 0)
+		return;
+	ex->next_held = s->held;
+	if (s->held)
+		s->held->prev_held = ex;
+	s->held = ex;
 }
 
 void exchange_free(struct exchange *ex)
@@ -77,7 +84,15 @@ void exchange_free(struct exchange *ex)
 
 void exchange_drop(struct exchange *ex)
 {
-	ex->holds--;
+	if (--ex->holds > 0)
+		return;
+	if (ex->next_held)
+		ex->next_held->prev_held = ex->prev_held;
+	if (ex->prev_held)
+		ex->prev_held->next_held = ex->next_held;
+	else
+		ex->server->held = ex->next_held;
+	ex->prev_held = ex->next_held = NULL;
 	if (!ex->conn)
 		exchange_free(ex);
 }
@@ -366,9 +381,11 @@ static void on_eof(void *arg)
 	if (c->resume)
 		resume(c);
 	c->resume = false;
-	if (c->state == CONN_BUSY && !c->ex->parked)
+	if (c->state == CONN_CLOSING || (c->state == CONN_BUSY && !c->ex->parked))
 		return;
-	if (c->state != CONN_CLOSING)
+	if (c->state == CONN_HEAD)
+		http_conn_close(c); /* what was answered may not be out yet */
+	else
 		http_conn_destroy(c);
 }
 

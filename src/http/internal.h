@@ -65,6 +65,7 @@ struct exchange {
 	bool begun, body_over, chunked;
 	int64_t parked; /* the job whose events it hears; 0: none */
 	struct exchange *prev_parked, *next_parked;
+	struct exchange *prev_held, *next_held;
 };
 
 struct http_server {
@@ -72,7 +73,8 @@ struct http_server {
 	struct world_listener *unix_listener, *tcp_listener;
 	struct conn *conns; /* a list */
 	size_t conn_count;
-	struct map *parked; /* job → list of exchanges */
+	struct map *parked;    /* job → list of exchanges */
+	struct exchange *held; /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
 	struct buf scratch, json; /* used within one call, to save allocations */
 };

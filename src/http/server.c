@@ -75,15 +75,23 @@ struct http_server *http_server_create(const struct http_config *c)
 	return s;
 }
 
+void http_server_close(struct http_server *s)
+{
+	world_listener_close(TAKE(s->unix_listener));
+	world_listener_close(TAKE(s->tcp_listener));
+	yard_watch_remove(TAKE(s->watch));
+	while (s->conns)
+		http_conn_destroy(s->conns);
+}
+
 void http_server_destroy(struct http_server *s)
 {
 	if (!s)
 		return;
-	world_listener_close(s->unix_listener);
-	world_listener_close(s->tcp_listener);
-	yard_watch_remove(s->watch);
-	while (s->conns)
-		http_conn_destroy(s->conns);
+	while (s->held) { /* their answers never came: the yard ended first */
+		s->held->holds = 1;
+		exchange_drop(s->held);
+	}
 	map_destroy(s->parked);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);

@@ -29,8 +29,10 @@ struct http_config {
 };
 
 struct http_server *http_server_create(const struct http_config *c);
-void http_server_destroy(
-	struct http_server *s); /* NULL is fine; closes every connection */
+/* Closes every door and connection; before the yard is destroyed. */
+void http_server_close(struct http_server *s);
+/* Last of all, when nobody can call back any more: after the world.  NULL is fine. */
+void http_server_destroy(struct http_server *s);
 int http_server_listen_unix(struct http_server *s, const char *path, int mode,
 			    struct err *err);
 /* port: what was bound, for port 0. */

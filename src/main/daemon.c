@@ -106,13 +106,15 @@ void daemon_destroy(struct daemon *d)
 {
 	world_signal_destroy(d->interrupt);
 	world_signal_destroy(d->term);
-	http_server_destroy(d->http);
+	if (d->http)
+		http_server_close(d->http);
 	yard_destroy(d->yard);
 	engine_sim_machine_destroy(d->machine);
 	if (d->depot)
 		d->depot->ops->destroy(d->depot);
 	store_destroy(d->store);
 	world_destroy(d->world);
+	http_server_destroy(d->http);
 	place_close(&d->place);
 	settings_fini(&d->settings);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* yardd - the daemon: reads its settings, takes its place, boots, and waits. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -41,6 +42,8 @@ static int run(struct daemon *d, struct err *err)
 {
 	struct rlimit files;
 
+	if (d->settings.ready_fd >= 0)
+		fcntl((int)d->settings.ready_fd, F_SETFD, FD_CLOEXEC);
 	if (place_open(&d->place, &d->settings, err) < 0)
 		return -1;
 	if (d->settings.restore) {

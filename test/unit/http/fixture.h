@@ -101,13 +101,14 @@ static void *fixture_run(void *arg)
 	fixture_must(write(f->ready[1], "!", 1) == 1, &err);
 	world_run(f->world);
 	world_watch_destroy(watch);
-	http_server_destroy(f->http);
+	http_server_close(f->http);
 	yard_destroy(yard);
 	engine_sim_machine_destroy(f->machine);
 	depot->ops->destroy(depot);
 	store_destroy(store);
 	store_disk_destroy(disk);
 	world_destroy(f->world);
+	http_server_destroy(f->http);
 	return NULL;
 }
 
