@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The check of one role: command, resources, variables, ports, completion. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "job/placement.h"
+#include "job/spec_check.h"
+#include "job/spec_default.h"
+
+static void check_env(struct check *c, const struct role *r)
+{
+	size_t at = check_enter(c, "env");
+
+	check_count(c, "", r->env.count, SPEC_PAIRS_MAX);
+	for (size_t i = 0; i < r->env.count; i++) {
+		const struct pair *p = &r->env.items[i];
+		if (!*p->key || strchr(p->key, '=') || strlen(p->key) > SPEC_NAME_MAX ||
+		    !check_is_utf8(p->key))
+			check_bad(
+				c, p->key,
+				"not a variable's name; allowed are 1 to %d bytes without '='",
+				SPEC_NAME_MAX);
+		else if (str_starts(p->key, "YARD_"))
+			check_bad(
+				c, p->key,
+				"variables that begin with YARD_ are set by the yard itself");
+		else
+			check_text(c, p->key, p->value);
+	}
+	check_leave(c, at);
+}
+
+static void check_devices(struct check *c, const struct resources *each)
+{
+	size_t at = check_enter(c, "devices");
+
+	for (int i = 0; i < DEVICE_KINDS_MAX && each->devices[i].type[0]; i++) {
+		const struct device_count *d = &each->devices[i];
+		if (!check_is_name(d->type, "._-:"))
+			check_bad(c, d->type,
+				  "not a kind of device; allowed are " CHECK_NAME_RULE
+				  ", and ':'");
+		else
+			check_range(c, d->type, d->count, 0, DEVICES_MAX);
+	}
+	check_leave(c, at);
+}
+
+static void check_resources(struct check *c, struct role *r)
+{
+	size_t at = check_enter(c, "resources");
+	struct resources *each = &r->each;
+	char low[UNITS_TEXT_MAX], high[UNITS_TEXT_MAX];
+
+	if (each->cpu_milli == 0)
+		each->cpu_milli = SPEC_CPU_MILLI;
+	if (each->memory_bytes == 0)
+		each->memory_bytes = SPEC_MEMORY_BYTES;
+	if (each->cpu_milli < 0 || each->cpu_milli > SPEC_CPU_MILLI_MAX)
+		check_bad(c, "cpu", "out of range; allowed is 0.001 to %s cores",
+			  units_show_cpu(SPEC_CPU_MILLI_MAX, high));
+	if (each->memory_bytes < SPEC_MEMORY_BYTES_MIN ||
+	    each->memory_bytes > SPEC_MEMORY_BYTES_MAX)
+		check_bad(c, "memory", "out of range; allowed is %s to %s",
+			  units_write_bytes(SPEC_MEMORY_BYTES_MIN, low),
+			  units_write_bytes(SPEC_MEMORY_BYTES_MAX, high));
+	if (r->shm_bytes == 0)
+		r->shm_bytes = each->memory_bytes / 2;
+	if (r->shm_bytes < 0 || r->shm_bytes > each->memory_bytes)
+		check_bad(
+			c, "shm",
+			"shared memory counts as memory: at most resources.memory (%s) is allowed",
+			units_write_bytes(each->memory_bytes, high));
+	check_devices(c, each);
+	check_leave(c, at);
+}
+
+/* Ports of any number first, as plan gives them out; otherwise in the order asked for. */
+static void sort_ports(struct role *r)
+{
+	struct port_ask *sorted = mem_alloc(r->port_count, sizeof *sorted);
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->port_count; i++)
+		if (!r->ports[i].fixed)
+			sorted[n++] = r->ports[i];
+	for (size_t i = 0; i < r->port_count; i++)
+		if (r->ports[i].fixed)
+			sorted[n++] = r->ports[i];
+	free(r->ports);
+	r->ports = sorted;
+}
+
+static void check_port(struct check *c, const struct port_ask *p, int *total)
+{
+	size_t at = check_enter(c, "%s", p->name);
+
+	if (p->count < 1 || p->count > PORTS_MAX)
+		check_bad(c, "count", "%d is out of range; allowed is 1 to %d", p->count,
+			  PORTS_MAX);
+	else
+		*total += p->count;
+	if (p->fixed && (p->fixed < SPEC_PORT_MIN || p->fixed > SPEC_PORT_MAX))
+		check_bad(c, "port", "%d is out of range; allowed is %d to %d, or any",
+			  p->fixed, SPEC_PORT_MIN, SPEC_PORT_MAX);
+	if (p->fixed && p->count > 1)
+		check_bad(c, "count", "a port with a number of its own is one port");
+	check_leave(c, at);
+}
+
+static void check_ports(struct check *c, struct role *r)
+{
+	size_t at = check_enter(c, "ports");
+	int total = 0;
+
+	check_count(c, "", r->port_count, PORTS_MAX);
+	for (size_t i = 0; i < r->port_count && i <= PORTS_MAX; i++) {
+		const struct port_ask *p = &r->ports[i];
+		check_name(c, p->name, p->name, SPEC_NAME_MAX);
+		check_port(c, p, &total);
+		for (size_t k = 0; k < i; k++) {
+			if (check_alike(r->ports[k].name, p->name))
+				check_bad(
+					c, p->name,
+					"the names \"%s\" and \"%s\" are too much alike",
+					r->ports[k].name, p->name);
+			if (p->fixed && r->ports[k].fixed == p->fixed)
+				check_bad(c, p->name, "port %d is asked for twice",
+					  p->fixed);
+		}
+	}
+	if (total > PORTS_MAX)
+		check_bad(c, "", "%d ports together; at most %d are allowed", total,
+			  PORTS_MAX);
+	if (r->port_count)
+		sort_ports(r);
+	check_leave(c, at);
+}
+
+static void check_command(struct check *c, const struct role *r)
+{
+	if (!r->argc || !r->argv[0][0] ||
+	    (r->shell_line && !r->shell_line[strspn(r->shell_line, " \t\n")])) {
+		check_bad(
+			c, "command",
+			"a command is missing: a shell line, or a list of program and arguments");
+		return;
+	}
+	for (size_t i = 0; i < r->argc; i++)
+		check_text(c, "command", r->argv[i]);
+}
+
+static void check_completion(struct check *c, const struct role *r)
+{
+	size_t at = check_enter(c, "completion");
+
+	if (r->fail_after != SPEC_ALL && (r->fail_after < 1 || r->fail_after > r->count))
+		check_bad(c, "fail-after",
+			  "%d is out of range; allowed is 1 to the role's count, or all",
+			  r->fail_after);
+	if (r->succeed_after != SPEC_ALL &&
+	    (r->succeed_after < 1 || r->succeed_after > r->count))
+		check_bad(c, "succeed-after",
+			  "%d is out of range; allowed is 1 to the role's count, or all",
+			  r->succeed_after);
+	check_leave(c, at);
+}
+
+void check_role(struct check *c, struct role *r)
+{
+	if (!r->name)
+		r->name = mem_strdup("main");
+	if (!r->image)
+		r->image = mem_strdup("host");
+	check_name(c, "name", r->name, SPEC_ROLE_NAME_MAX);
+	check_range(c, "count", r->count, 1, SPEC_TASKS_MAX);
+	check_command(c, r);
+	if (strcmp(r->image, "host") != 0)
+		check_bad(
+			c, "image",
+			"images come with the container engines in a later version; leave image out "
+			"or write image: host");
+	check_resources(c, r);
+	check_env(c, r);
+	check_ports(c, r);
+	check_completion(c, r);
+}
