@@ -136,6 +136,14 @@ static int copy_file(const char *from, const char *to, struct err *err)
 	return fsync(out) < 0 ? err_sys(err, "sync %s", to) : 0;
 }
 
+/* SQLite's words for damage have several lines; the last says where. */
+static int damaged(const char *words, struct err *err)
+{
+	const char *last = strrchr(words, '\n');
+
+	return err_set(err, ERR_CORRUPT, "it is damaged: %s", last ? last + 1 : words);
+}
+
 static int check_copy(struct conn *c, struct err *err)
 {
 	sqlite3_stmt *st = NULL;
@@ -150,11 +158,8 @@ static int check_copy(struct conn *c, struct err *err)
 	    sqlite3_step(st) != SQLITE_ROW)
 		rc = conn_fail(c, sqlite3_extended_errcode(c->db), err);
 	else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
-		rc = err_set(err, ERR_CORRUPT, "it is damaged: %s",
-			     sqlite3_column_text(st, 0));
+		rc = damaged((const char *)sqlite3_column_text(st, 0), err);
 	sqlite3_finalize(st);
-	for (char *p = err && rc ? err->text : NULL; p && (p = strchr(p, '\n'));)
-		*p = ' ';
 	return rc;
 }
 

@@ -150,7 +150,7 @@ struct world_listener *uv_listen_unix(struct world *w, const char *path, int mod
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct stat st;
+	struct stat st = { 0 };
 	struct uv_lstn *l;
 
 	if (!*path || strlen(path) >= sizeof at.sun_path) {
@@ -179,16 +179,19 @@ struct world_listener *uv_listen_unix(struct world *w, const char *path, int mod
 
 static int bind_tcp(int fd, const struct addrinfo *at, int *port)
 {
-	struct sockaddr_storage name = { 0 };
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} name = { 0 };
 	socklen_t len = sizeof name;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
 	if (bind(fd, at->ai_addr, at->ai_addrlen) < 0 || listen(fd, BACKLOG) < 0 ||
-	    getsockname(fd, (struct sockaddr *)&name, &len) < 0)
+	    getsockname(fd, &name.any, &len) < 0)
 		return -1;
-	*port = ntohs(name.ss_family == AF_INET6
-			      ? ((struct sockaddr_in6 *)&name)->sin6_port
-			      : ((struct sockaddr_in *)&name)->sin_port);
+	*port = ntohs(name.any.sa_family == AF_INET6 ? name.v6.sin6_port
+						     : name.v4.sin_port);
 	return 0;
 }
 

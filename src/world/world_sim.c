@@ -215,9 +215,10 @@ void world_sim_crash(struct world *w)
 {
 	struct sim_world *u = sim_of(w);
 
-	while (u->works) {
-		ignore_leak(u->works->arg);
-		forget_work(u->works);
+	for (struct sim_work *k = u->works, *following; k; k = following) {
+		following = k->next;
+		ignore_leak(k->arg);
+		forget_work(k);
 	}
 	while (w->timer_count)
 		world_timer_stop(w->timers[w->timer_count - 1]);
