@@ -18,7 +18,7 @@
 #define PAUSE_MS_MAX   500
 #define KILL_WITHIN_MS 5000
 #define USAGE_FRESH_MS 500
-#define USAGE_WAIT_MS  10
+#define USAGE_WAIT_MS  50
 
 static void on_timer(void *arg);
 
@@ -96,7 +96,7 @@ static void finish(struct attempt *a)
 	a->p->sink.exited(a->p->sink.arg, &a->ref, &a->exit);
 }
 
-static void finish_unstarted(struct attempt *a, const char *why)
+void attempt_unstarted(struct attempt *a, const char *why)
 {
 	convert_unstarted(why, &a->exit);
 	finish(a);
@@ -233,7 +233,7 @@ void attempt_stop(struct attempt *a, bool kill)
 		a->kill_by_ms = now(a) + KILL_WITHIN_MS;
 	switch (a->state) {
 	case ATTEMPT_QUEUED:
-		finish_unstarted(a, "stopped before it was started");
+		attempt_unstarted(a, "stopped before it was started");
 		break;
 	case ATTEMPT_STARTING: /* sent as soon as it has started */
 		if (kill)
@@ -285,37 +285,31 @@ static void on_frame(void *arg, const struct shim_frame *f)
 	}
 }
 
-void attempt_spawn(struct attempt *a)
+void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 {
 	const struct link_events ev = { a, on_frame, on_link_end };
 	struct process *p = a->p;
 	struct convert_context c = { &p->machine, p->cache, p->state_dir, p->home };
 	AUTO_BUF struct buf encoded = { 0 };
 	struct shim_task task;
-	struct spawn_shim shim;
 	struct err err;
 
+	a->pid = shim->pid;
+	a->spawned = true;
+	enter(a, ATTEMPT_STARTING);
 	convert_bundle(&c, a->bundle, &task);
 	shim_task_encode(&task, &encoded);
 	shim_task_fini(&task);
-	if (encoded.len > SHIM_BUNDLE_MAX) {
-		finish_unstarted(
-			a, "its variables, files and arguments are too large together");
-		return;
-	}
-	if (spawn_take(&p->spares, &shim, &err) < 0) {
-		finish_unstarted(a, err.text);
-		return;
-	}
-	a->pid = shim.pid;
-	a->spawned = true;
-	enter(a, ATTEMPT_STARTING);
 	bundle_destroy(TAKE(a->bundle));
-	a->link = link_open(p->world, shim.fd, &ev, &err);
-	if (a->link)
+	a->link = link_open(p->world, shim->fd, &ev, &err);
+	if (a->link && encoded.len <= SHIM_BUNDLE_MAX) {
 		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
-	else
-		on_link_end(a);
+		return;
+	}
+	snprintf(a->refused, sizeof a->refused, "%.150s",
+		 a->link ? "its variables, files and arguments are too large together"
+			 : err.text);
+	on_link_end(a); /* without a bundle the shim ends */
 }
 
 /* A live shim that is not, or no longer, linked to us. */
@@ -342,9 +336,9 @@ static void nothing_there(struct attempt *a)
 		enter(a, ATTEMPT_QUEUED);
 		process_enqueue(a->p, a);
 	} else if (a->bundle) {
-		finish_unstarted(a, "stopped before it was started");
+		attempt_unstarted(a, "stopped before it was started");
 	} else if (a->refused[0]) {
-		finish_unstarted(a, a->refused);
+		attempt_unstarted(a, a->refused);
 	} else if (a->spawned) {
 		snprintf(
 			why, sizeof why,
@@ -353,7 +347,7 @@ static void nothing_there(struct attempt *a)
 				: "the process that was to hold it ended with code %d",
 			WIFSIGNALED(a->status) ? WTERMSIG(a->status)
 					       : WEXITSTATUS(a->status));
-		finish_unstarted(a, why);
+		attempt_unstarted(a, why);
 	} else {
 		convert_lost("its folder tells nothing of it", &a->exit);
 		finish(a);

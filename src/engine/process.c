@@ -58,6 +58,7 @@ void process_enqueue(struct process *p, struct attempt *a)
 	else
 		p->queue_first = a;
 	p->queue_last = a;
+	p->queued++;
 	process_pump(p);
 }
 
@@ -71,33 +72,31 @@ void process_unqueue(struct process *p, struct attempt *a)
 		a->queue_next->queue_prev = a->queue_prev;
 	else
 		p->queue_last = a->queue_prev;
-}
-
-static bool may_start(const struct process *p)
-{
-	return p->queue_first && p->starting < p->starting_max;
+	p->queued--;
 }
 
 void process_pump(struct process *p)
 {
-	if (may_start(p) || (!p->queue_first && !spawn_full(&p->spares)))
-		world_timer_at(p->pump, world_mono_ms(p->world));
+	world_timer_at(p->pump, world_mono_ms(p->world));
 }
 
 static void on_pump(void *arg)
 {
 	struct process *p = arg;
+	struct spawn_shim shim;
+	struct err err;
 
-	int before = p->spares.count;
+	while (p->queue_first && p->starting < p->starting_max) {
+		int got = spawn_take(p->shims, &shim, &err);
 
-	if (!p->queue_first) {
-		spawn_refill(&p->spares);
-		if (p->spares.count == before)
-			return; /* the next task that cannot be started says why */
+		if (got == 0)
+			break;
+		if (got > 0)
+			attempt_send(p->queue_first, &shim);
+		else
+			attempt_unstarted(p->queue_first, err.text);
 	}
-	for (int i = 0; i < SPAWNS_A_TURN && may_start(p); i++)
-		attempt_spawn(p->queue_first);
-	process_pump(p);
+	spawn_want(p->shims, p->queued);
 }
 
 /* The folder and those above it.  They need no fsync of their own: a file system that keeps
@@ -142,6 +141,28 @@ static void retell(struct attempt *a)
 		sink->exited(sink->arg, &a->ref, &a->exit);
 }
 
+static void drop(struct process *p, struct attempt *a)
+{
+	char key[64];
+
+	ref_key(&a->ref, key);
+	map_dels(p->by_ref, key);
+	a->forgotten = true;
+	if (!a->link && !a->pid)
+		attempt_destroy(a); /* else when its shim is gone and reaped */
+}
+
+/* A new attempt is made only once the end of the last one was recorded. */
+static void drop_before(struct process *p, struct task_ref ref)
+{
+	struct attempt *a;
+
+	ref.attempt--;
+	a = find(p, &ref);
+	if (a && a->state == ATTEMPT_OVER)
+		drop(p, a);
+}
+
 static void process_start(struct engine *e, struct bundle *b)
 {
 	struct process *p = cast(e);
@@ -160,6 +181,7 @@ static void process_start(struct engine *e, struct bundle *b)
 		bundle_destroy(b);
 		return;
 	}
+	drop_before(p, b->ref);
 	a = learn(p, &b->ref, b->folder);
 	a->bundle = b;
 	attempt_look(a);
@@ -194,7 +216,7 @@ static void process_forget(struct engine *e, const struct task_ref *ref,
 	static const char *const files[] = { "sock", "lock" };
 	struct process *p = cast(e);
 	struct attempt *a = find(p, ref);
-	char path[PATH_MAX], key[64];
+	char path[PATH_MAX];
 
 	if (a && a->state != ATTEMPT_OVER)
 		return;
@@ -205,13 +227,8 @@ static void process_forget(struct engine *e, const struct task_ref *ref,
 		if (len > 0 && (size_t)len < sizeof path)
 			unlink(path);
 	}
-	if (!a)
-		return;
-	ref_key(ref, key);
-	map_dels(p->by_ref, key);
-	a->forgotten = true;
-	if (!a->link && !a->pid)
-		attempt_destroy(a); /* else when its shim is gone and reaped */
+	if (a)
+		drop(p, a);
 }
 
 static struct attempt *find_running(struct engine *e, const struct task_ref *ref,
@@ -269,9 +286,8 @@ static void process_destroy(struct engine *e)
 	while (p->attempts)
 		attempt_destroy(p->attempts);
 	world_timer_destroy(p->pump);
-	spawn_fini(&p->spares);
+	spawn_pool_destroy(p->shims);
 	map_destroy(p->by_ref);
-	free(p->shim_path);
 	free(p->state_dir);
 	free(p->cache);
 	free(p->home);
@@ -310,8 +326,7 @@ struct engine *engine_process_create(struct world *w,
 	machine_discover(c, "/dev", &p->machine);
 	p->starting_max =
 		2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
-	p->shim_path = mem_strdup(c->shim_path);
-	p->spares.path = p->shim_path;
+	p->shims = spawn_pool_create(w, c->shim_path, on_pump, p);
 	p->state_dir = mem_strdup(c->state_dir);
 	p->cache = TAKE(cache);
 	p->home = mem_strdup(getenv("HOME"));

@@ -37,15 +37,16 @@ struct process {
 	struct world *world;
 	struct engine_sink sink;
 	struct machine machine;
-	char *shim_path, *state_dir, *cache, *home;
+	char *state_dir, *cache, *home;
 	int starting_max;
 	struct map *by_ref;       /* attempts that are not forgotten */
 	struct attempt *attempts; /* all */
 	struct attempt *queue_first, *queue_last;
+	int queued;
 	int starting; /* attempts in STARTING */
 	struct world_timer
 		*pump; /* goes on with the queue in the next turn of the loop */
-	struct spawn_pool spares; /* shims that wait for their task */
+	struct spawn_pool *shims;
 };
 
 struct attempt {
@@ -79,12 +80,14 @@ struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
 			       const char *folder);
 void attempt_destroy(struct attempt *a); /* what runs goes on */
 void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
-void attempt_spawn(struct attempt *a); /* QUEUED → STARTING, or OVER when that fails */
+/* QUEUED → STARTING, or OVER when the task cannot be told. */
+void attempt_send(struct attempt *a, const struct spawn_shim *shim);
+void attempt_unstarted(struct attempt *a, const char *why); /* → OVER */
 void attempt_stop(struct attempt *a, bool kill);
 /* Asks the shim; waits for some ms at most. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 
 void process_enqueue(struct process *p, struct attempt *a);
 void process_unqueue(struct process *p, struct attempt *a);
-/* Something may be done in the next turn: start who waits, make a spare shim. */
+/* In the next turn of the loop starts who waits and makes shims. */
 void process_pump(struct process *p);

@@ -13,6 +13,31 @@
 #include "base/mem.h"
 #include "shim/message.h"
 
+#define SPARES    2 /* while nothing is asked for */
+#define AT_ONCE   2 /* threads of the pool are for others too */
+#define READY_MAX 8
+
+struct spawn_pool {
+	struct world *world;
+	char *path;
+	world_cb on_ready;
+	void *arg;
+	struct spawn_shim spares[READY_MAX];
+	int count, making;
+	bool failed;  /* err has not been given to anybody */
+	bool failing; /* the last one could not be made */
+	bool closed;
+	struct err err;
+};
+
+struct order { /* one shim that is being made */
+	struct spawn_pool *pool;
+	const char *path; /* the pool's, which outlives its orders */
+	struct spawn_shim shim;
+	struct err err;
+	int rc;
+};
+
 /* The shim gets /dev/null, its socket, no signal state of ours, no environment but the
  * path of the system's own tools (newuidmap).  posix_spawn borrows our memory until the
  * exec (vfork), so its cost does not grow with the daemon. */
@@ -86,27 +111,82 @@ int spawn_take(struct spawn_pool *p, struct spawn_shim *out, struct err *err)
 	while (p->count > 0) {
 		*out = p->spares[--p->count];
 		if (waits(out))
-			return 0;
+			return 1;
 		end(out);
 	}
-	return spawn_new(p->path, out, err);
+	if (!p->failed)
+		return 0;
+	p->failed = false;
+	*err = p->err;
+	return -1;
 }
 
-bool spawn_full(const struct spawn_pool *p)
-{
-	return p->count == SPAWN_SPARES;
-}
-
-void spawn_refill(struct spawn_pool *p)
-{
-	struct err ignored;
-
-	if (!spawn_full(p) && spawn_new(p->path, &p->spares[p->count], &ignored) == 0)
-		p->count++;
-}
-
-void spawn_fini(struct spawn_pool *p)
+static void pool_free(struct spawn_pool *p)
 {
 	while (p->count > 0)
 		end(&p->spares[--p->count]);
+	free(p->path);
+	free(p);
+}
+
+static void on_work(void *arg)
+{
+	struct order *o = arg;
+
+	o->rc = spawn_new(o->path, &o->shim, &o->err);
+}
+
+static void on_done(void *arg)
+{
+	struct order *o = arg;
+	struct spawn_pool *p = o->pool;
+
+	p->making--;
+	if (o->rc == 0)
+		p->spares[p->count++] = o->shim;
+	else
+		p->err = o->err;
+	p->failed = p->failing = o->rc < 0;
+	free(o);
+	if (!p->closed)
+		p->on_ready(p->arg);
+	else if (p->making == 0)
+		pool_free(p);
+}
+
+void spawn_want(struct spawn_pool *p, int needed)
+{
+	/* Where none can be made only a task that needs one is a reason to try. */
+	int want = needed + (p->failing ? 0 : SPARES);
+
+	if (!needed)
+		p->failed = false;
+	while (p->count + p->making < want && p->making < AT_ONCE &&
+	       p->count + p->making < READY_MAX) {
+		struct order *o = mem_alloc(1, sizeof *o);
+
+		o->pool = p;
+		o->path = p->path;
+		p->making++;
+		world_work(p->world, on_work, on_done, o);
+	}
+}
+
+struct spawn_pool *spawn_pool_create(struct world *w, const char *path, world_cb on_ready,
+				     void *arg)
+{
+	struct spawn_pool *p = mem_alloc(1, sizeof *p);
+
+	p->world = w;
+	p->path = mem_strdup(path);
+	p->on_ready = on_ready;
+	p->arg = arg;
+	return p;
+}
+
+void spawn_pool_destroy(struct spawn_pool *p)
+{
+	p->closed = true;
+	if (p->making == 0)
+		pool_free(p);
 }

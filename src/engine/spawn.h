@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spawn.h - starts shims that wait for their bundle, some of them ahead of time.
+/* spawn.h - shims that wait for their task, made off the loop thread and ahead of time.
  *
- * A spare shim saves a task the time its shim takes to come up, about half a
- * millisecond.  It holds nothing, and ends by itself when the daemon does.
+ * To run a program holds up the thread that asks for it until the new process had its
+ * turn, milliseconds on a busy machine; and a shim needs a moment to come up.  A spare
+ * one holds nothing and ends by itself when the daemon does.
  */
 #pragma once
 
@@ -10,22 +11,21 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "world/world.h"
 
-#define SPAWN_SPARES 2
+struct spawn_pool;
 
 struct spawn_shim {
 	pid_t pid; /* our child: reap it */
 	int fd;    /* our end of its socket, non-blocking, CLOEXEC */
 };
 
-struct spawn_pool {
-	const char *path; /* of the shim; borrowed */
-	struct spawn_shim spares[SPAWN_SPARES];
-	int count;
-};
+/* on_ready: another shim is there, or could not be made. */
+struct spawn_pool *spawn_pool_create(struct world *w, const char *path, world_cb on_ready,
+				     void *arg);
+void spawn_pool_destroy(struct spawn_pool *p); /* ends those that wait */
 
-/* A spare one that still lives, else a new one. */
+/* 1: taken; 0: none is ready; -1: the last one asked for could not be made. */
 int spawn_take(struct spawn_pool *p, struct spawn_shim *out, struct err *err);
-bool spawn_full(const struct spawn_pool *p);
-void spawn_refill(struct spawn_pool *p); /* by one; a failure shows at the next task */
-void spawn_fini(struct spawn_pool *p);   /* ends the spares */
+/* Makes some: as many as tasks need them now, and the spare ones. */
+void spawn_want(struct spawn_pool *p, int needed);

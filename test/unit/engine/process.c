@@ -54,8 +54,12 @@ static void stops(void)
 	struct err err;
 
 	OK(until_started(a) && until_started(b), "two long ones start");
-	IS_INT(t.engine->ops->usage(t.engine, &ra, &usage, &err), 0,
-	       "usage can be asked for");
+	err.code = ERR_BUSY; /* a busy machine may need more than one try */
+	for (int i = 0; i < 50 && err.code == ERR_BUSY; i++)
+		err.code = t.engine->ops->usage(t.engine, &ra, &usage, &err) == 0
+				   ? ERR_NONE
+				   : err.code;
+	IS_INT(err.code, ERR_NONE, "usage can be asked for");
 	OK(usage.pids > 0, "and tells something");
 	stop(a, false);
 	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
@@ -378,7 +382,7 @@ static void as_somebody(const char *shim)
 			SKIP("cannot become an ordinary user");
 		else if (access(shim, X_OK) < 0)
 			SKIP("an ordinary user cannot reach the shim here");
-		else
+		else if (prctl(PR_SET_DUMPABLE, 1) == 0) /* the leak checker looks at us */
 			with_real_shim(shim);
 		counts[0] = tap_count;
 		counts[1] = tap_failed;
