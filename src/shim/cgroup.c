@@ -13,7 +13,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define ROOT "/sys/fs/cgroup"
+#define ROOT   "/sys/fs/cgroup"
+#define DAEMON "/yardd"
 
 static const char *const ctrl_word[CGROUP_CTRL_COUNT] = {
 	[CGROUP_MEMORY] = "memory", [CGROUP_CPU] = "cpu", [CGROUP_PIDS] = "pids"
@@ -93,28 +94,54 @@ static int own_path(const char *ctrl, char *out, size_t size)
 	return -1;
 }
 
-/* v2: the daemon sits in "<delegated>/yardd" because a group with controllers for its
- * children may hold no process itself; tasks go beside it. */
+/* Hands the controllers on to the groups below; false: not even memory. */
+static bool hand_on(const char *dir)
+{
+	char now[256] = "";
+
+	get_text(dir, "cgroup.subtree_control", now, sizeof now);
+	if (!strstr(now, "memory") || !strstr(now, "cpu") || !strstr(now, "pids")) {
+		/* One at a time: a controller that is not there must not keep the others away. */
+		put_text(dir, "cgroup.subtree_control", "+memory");
+		put_text(dir, "cgroup.subtree_control", "+cpu");
+		put_text(dir, "cgroup.subtree_control", "+pids");
+		get_text(dir, "cgroup.subtree_control", now, sizeof now);
+	}
+	return strstr(now, "memory") != NULL;
+}
+
+/* v2: a group with controllers for its children may hold no process itself, so the daemon
+ * sits in "<delegated>/yardd" (cgroup_settle) and tasks go beside it.  Where others live in
+ * the daemon's group, root takes the top instead. */
 static int v2_base(char *out, size_t size)
 {
-	char own[256], controllers[256];
-	size_t n;
+	char own[256];
 
 	if (access(ROOT "/cgroup.controllers", F_OK) < 0 || own_path("", own, sizeof own) < 0)
 		return -1;
-	n = strlen(own);
-	if (str_ends(own, "/yardd"))
-		own[n - strlen("/yardd")] = 0;
+	if (str_ends(own, DAEMON))
+		own[strlen(own) - strlen(DAEMON)] = 0;
 	snprintf(out, size, ROOT "%s", own);
-	if (access(out, W_OK) < 0 ||
-	    get_text(out, "cgroup.controllers", controllers, sizeof controllers) < 0 ||
-	    !strstr(controllers, "memory"))
-		return -1;
-	/* One at a time: a controller that is not there must not keep the others away. */
-	put_text(out, "cgroup.subtree_control", "+memory");
-	put_text(out, "cgroup.subtree_control", "+cpu");
-	put_text(out, "cgroup.subtree_control", "+pids");
-	return 0;
+	if (access(out, W_OK) == 0 && hand_on(out))
+		return 0;
+	snprintf(out, size, ROOT);
+	return geteuid() == 0 && hand_on(out) ? 0 : -1;
+}
+
+void cgroup_settle(void)
+{
+	char own[256], dir[384], procs[64], self[32];
+
+	if (access(ROOT "/cgroup.controllers", F_OK) < 0 || own_path("", own, sizeof own) < 0 || !own[0] ||
+	    str_ends(own, DAEMON))
+		return;
+	snprintf(dir, sizeof dir, ROOT "%s", own);
+	snprintf(self, sizeof self, "%d\n", (int)getpid());
+	if (get_text(dir, "cgroup.procs", procs, sizeof procs) < 0 || strcmp(procs, self) != 0)
+		return; /* somebody else lives here: not ours to arrange */
+	snprintf(dir, sizeof dir, ROOT "%s" DAEMON, own);
+	if (mkdir(dir, 0755) == 0 || errno == EEXIST)
+		put(dir, "cgroup.procs", getpid());
 }
 
 static bool make(const char *base, const char *name, char *path, size_t size)
@@ -135,10 +162,7 @@ static bool v2_create(struct cgroup *g)
 	snprintf(parent, sizeof parent, "%s/yard", base);
 	if (mkdir(parent, 0755) < 0 && errno != EEXIST)
 		return false;
-	put_text(parent, "cgroup.subtree_control", "+memory");
-	put_text(parent, "cgroup.subtree_control", "+cpu");
-	put_text(parent, "cgroup.subtree_control", "+pids");
-	if (!make(base, g->name, g->path[0], sizeof g->path[0]))
+	if (!hand_on(parent) || !make(base, g->name, g->path[0], sizeof g->path[0]))
 		return false;
 	get_text(g->path[0], "cgroup.controllers", controllers, sizeof controllers);
 	for (int c = 0; c < CGROUP_CTRL_COUNT; c++) {

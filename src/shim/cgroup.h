@@ -39,5 +39,7 @@ int64_t cgroup_cpu_ms(const struct cgroup *g);
 int64_t cgroup_oom_kills(const struct cgroup *g); /* 0 also when not known */
 /* Nothing in it runs any more: waits a moment for the kernel to notice, then gives up. */
 void cgroup_remove(const struct cgroup *g);
+/* v2: gives this process, when it is alone in its group, a group of its own below. */
+void cgroup_settle(void);
 /* For a name left behind by a shim that was killed: ends what is in it, removes it. */
 void cgroup_sweep(const char *name);

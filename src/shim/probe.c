@@ -126,6 +126,11 @@ int shim_connect(const char *folder, int *fd, struct err *err)
 	return 0;
 }
 
+void shim_settle(void)
+{
+	cgroup_settle();
+}
+
 void shim_sweep(const struct shim_mark *mark)
 {
 	cgroup_sweep(mark->cgroup);

@@ -25,5 +25,8 @@ struct shim_probe {
 int shim_probe(const char *folder, struct shim_probe *out, struct err *err);
 /* A connected, non-blocking, CLOEXEC stream socket to the live shim. */
 int shim_connect(const char *folder, int *fd, struct err *err);
+/* Once, before the daemon starts any shim: on cgroup v2 moves the daemon aside within a group
+ * delegated to it, so that its tasks can have limits of their own. */
+void shim_settle(void);
 /* After VANISHED: ends what its cgroups still hold and removes them. */
 void shim_sweep(const struct shim_mark *mark);

@@ -204,7 +204,7 @@ static int fill_upper(struct sandbox *s, const struct lower *l, int n, struct er
 	if (str_eq(l->path, "/etc"))
 		return bundle_files(s, dir, err);
 	if (!str_eq(l->path, "/usr") || (s->root_mode && access("/usr/bin/sudo", X_OK) == 0))
-		return 0;
+		return 0; /* the real one works */
 	if (sandbox_mkdir(s, dir, "local", 0755, err) < 0 ||
 	    sandbox_mkdir(s, dir, "local/bin", 0755, err) < 0)
 		return -1;
@@ -219,13 +219,19 @@ static bool is_empty(const char *path)
 	return stat(path, &st) == 0 && st.st_nlink == 2;
 }
 
-static int bind_lower(struct sandbox *s, const char *path, int n, struct err *err)
+/* Where the file system or the kernel (before 5.19) cannot map owners, files of the host's
+ * root are nobody's inside: they can be read as by anybody, but sudo and apt do not work. */
+static int bind_lower(struct sandbox *s, const char *path, int n, bool *mapped, struct err *err)
 {
+	const uint64_t attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
 	char at[16];
 	AUTO_FD int fd = mount_copy(path, false, err);
 
 	snprintf(at, sizeof at, "l%d", n);
-	if (fd < 0 || mount_change(fd, MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, s->maps->range, false, err) < 0)
+	if (fd < 0)
+		return -1;
+	*mapped = s->root_mode && mount_change(fd, attr, s->maps->range, false, err) == 0;
+	if (!*mapped && mount_change(fd, attr, -1, false, err) < 0)
 		return -1;
 	return mount_place(TAKE_FD(fd), AT_FDCWD, at, err);
 }
@@ -234,7 +240,7 @@ static int system_folder(struct sandbox *s, const struct lower *l, struct err *e
 {
 	struct err why = { 0 };
 	struct stat st;
-	bool guarded = s->root_mode;
+	bool mapped = false;
 	int n;
 
 	if (lstat(l->path, &st) < 0 || !S_ISDIR(st.st_mode) || (l->optional && is_empty(l->path)))
@@ -244,7 +250,7 @@ static int system_folder(struct sandbox *s, const struct lower *l, struct err *e
 	AUTO_FD int at = sandbox_folder(s, l->path, err);
 	if (at < 0)
 		return -1;
-	if (bind_lower(s, l->path, n, &why) == 0 && sandbox_overlay(s, n, guarded, at, &why) == 0) {
+	if (bind_lower(s, l->path, n, &mapped, &why) == 0 && sandbox_overlay(s, n, mapped, at, &why) == 0) {
 		s->etc_filled |= str_eq(l->path, "/etc");
 		return 0;
 	}
