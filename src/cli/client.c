@@ -223,7 +223,7 @@ static enum http_item next_blocking(struct client *c, struct http_piece *piece,
 
 static int read_body(struct client *c, struct buf *out, struct err *err)
 {
-	struct http_piece piece;
+	struct http_piece piece = { NULL, 0 };
 
 	http_parser_body_max(c->parser, ANSWER_MAX);
 	for (;;) {
@@ -246,7 +246,7 @@ static int read_body(struct client *c, struct buf *out, struct err *err)
 static int exchange(struct client *c, const struct request *r, int *status, bool *broke,
 		    struct err *err)
 {
-	struct http_piece piece;
+	struct http_piece piece = { NULL, 0 };
 	struct err later;
 
 	*broke = false;

@@ -40,7 +40,7 @@ static int run_logs(struct cli *c, const void *args, const struct opts_list *ope
 		rc = cli_get_job(c, operands->items[0], &w, &err);
 	if (rc == 0 && a->task)
 		rc = f.rank = cli_task_rank(w.job, a->task, &err);
-	if (rc >= 0) {
+	if (rc >= 0 && w.job) {
 		/* By its number from now on: a name may come to mean a newer job. */
 		AUTO_FREE char *id = str_printf("%lld", (long long)w.job->id);
 		f.job = id;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/table.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -25,6 +26,7 @@ struct table *table_create(const char *const *heads, size_t count)
 {
 	struct table *t = mem_alloc(1, sizeof *t);
 
+	assert(count > 0 && count <= TABLE_COLUMNS_MAX);
 	t->heads = heads;
 	t->columns = count;
 	return t;
@@ -142,7 +144,7 @@ static void add_row(const struct table *t, const struct cell *row, struct row_st
 
 void table_render(const struct table *t, bool colours, size_t width, struct buf *out)
 {
-	size_t widths[TABLE_COLUMNS_MAX], before = 0;
+	size_t widths[TABLE_COLUMNS_MAX] = { 0 }, before = 0;
 	struct cell head[TABLE_COLUMNS_MAX];
 
 	for (size_t i = 0; i < t->columns; i++) {

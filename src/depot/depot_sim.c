@@ -33,7 +33,7 @@ struct depot_sim {
 	struct sim_op *ops; /* under way */
 };
 
-static void op_destroy(struct sim_op *op)
+static void op_unlink(struct sim_op *op)
 {
 	if (op->prev)
 		op->prev->next = op->next;
@@ -41,6 +41,10 @@ static void op_destroy(struct sim_op *op)
 		op->depot->ops = op->next;
 	if (op->next)
 		op->next->prev = op->prev;
+}
+
+static void op_destroy(struct sim_op *op)
+{
 	world_timer_destroy(op->timer);
 	for (size_t i = 0; i < op->input_count; i++)
 		free(op->inputs[i]);
@@ -63,6 +67,7 @@ static void op_due(void *arg)
 		err_set(&failure, ERR_IO, "simulated depot: no space left on device");
 		err = &failure;
 	}
+	op_unlink(op); /* done() may destroy the depot */
 	if (op->prepared)
 		op->prepared(op->arg, err ? NULL : &places, err);
 	else
@@ -134,8 +139,10 @@ static void sim_destroy(struct depot *base)
 {
 	struct depot_sim *d = (struct depot_sim *)base;
 
-	while (d->ops)
-		op_destroy(d->ops);
+	for (struct sim_op *op = d->ops, *next; op; op = next) {
+		next = op->next;
+		op_destroy(op);
+	}
 	free(d);
 }
 

@@ -234,7 +234,7 @@ static int unpack_link(const struct unpacker *u, struct archive_entry *e, int at
 static int unpack_hardlink(const struct unpacker *u, struct archive_entry *e, int at,
 			   const char *name, const char *path, struct err *err)
 {
-	char from[PATH_MAX];
+	char from[PATH_MAX] = "";
 	const char *from_name;
 
 	if (clean_path(archive_entry_hardlink(e), from, err) < 0)
@@ -269,7 +269,7 @@ static int unpack_folder(int at, const char *name, const char *path, struct err 
 static int unpack_entry(struct unpacker *u, struct archive_entry *e, struct err *err)
 {
 	const char *raw = archive_entry_pathname(e), *name;
-	char path[PATH_MAX];
+	char path[PATH_MAX] = "";
 
 	if (++u->entries > u->limits->entries)
 		return err_set(err, ERR_TOO_LARGE,
