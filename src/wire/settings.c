@@ -23,7 +23,7 @@ static const struct setting rows[] = {
 	{ { "memory", 0, OPT_BYTES, INTO(memory_bytes), "SIZE",
 		"memory to give out; what the machine has if not given" }, "YARD_MEMORY" },
 	{ { "sim-device", 0, OPT_LIST, INTO(sim_devices), "TYPE=N",
-		"declare simulated devices, such as gpu=8; may be repeated" }, "YARD_SIM_DEVICE" },
+		"declare simulated devices, such as gpu=8" }, "YARD_SIM_DEVICE" },
 	{ { "log-limit", 0, OPT_BYTES, INTO(log_limit_bytes), "SIZE",
 		"how much of one attempt's log is kept, the oldest goes first (1Gi)" }, "YARD_LOG_LIMIT" },
 	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",

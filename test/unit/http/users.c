@@ -20,14 +20,10 @@ static struct client open_as(const struct fixture *f, int uid)
 static void strangers(struct client *c)
 {
 	static const char *const asked[][2] = {
-		{ "GET", "/jobs/1" },
-		{ "GET", "/jobs/1/wait?timeout_ms=0" },
-		{ "GET", "/jobs/1/why" },
-		{ "GET", "/jobs/1/events" },
-		{ "GET", "/jobs/1/usage" },
-		{ "GET", "/jobs/1/logs" },
-		{ "POST", "/jobs/1/stop" },
-		{ "POST", "/jobs/1/exec?arg=sh" },
+		{ "GET", "/jobs/1" },       { "GET", "/jobs/1/wait?timeout_ms=0" },
+		{ "GET", "/jobs/1/why" },   { "GET", "/jobs/1/events" },
+		{ "GET", "/jobs/1/usage" }, { "GET", "/jobs/1/logs" },
+		{ "POST", "/jobs/1/stop" }, { "POST", "/jobs/1/exec?arg=sh" },
 	};
 	struct answer a = { 0 }, none = { 0 };
 
@@ -38,8 +34,8 @@ static void strangers(struct client *c)
 		ask(c, &a, asked[i][0], asked[i][1], NULL);
 		ask(c, &none, asked[i][0], other, NULL);
 		OK(a.status == 404 && a.body.len == none.body.len,
-		   "%s %s of another's job is 404, just as of one that is not there", asked[i][0],
-		   asked[i][1]);
+		   "%s %s of another's job is 404, just as of one that is not there",
+		   asked[i][0], asked[i][1]);
 	}
 	ask(c, &a, "GET", "/jobs", NULL);
 	OK(a.status == 200 && has(&a, "\"jobs\":[]"), "a list shows nothing of others");
@@ -67,7 +63,8 @@ static void own(struct client *c, struct client *root)
 	OK(a.status == 200 && has(&a, "\"id\":2") && has(&a, "\"owner\":\"nobody\""),
 	   "is found by its name, though another's has the same");
 	ask(c, &a, "GET", "/jobs", NULL);
-	OK(has(&a, "\"id\":2") && !strstr(a.body.data, "\"id\":1"), "and is all that is listed");
+	OK(has(&a, "\"id\":2") && !strstr(a.body.data, "\"id\":1"),
+	   "and is all that is listed");
 	ask(root, &a, "GET", "/jobs", NULL);
 	OK(has(&a, "\"id\":2") && has(&a, "\"id\":1"), "an admin sees both");
 	ask(root, &a, "GET", "/jobs?owner=nobody", NULL);
