@@ -53,7 +53,8 @@ static void frames(const char *data, size_t len)
 	int64_t used;
 
 	while ((used = shim_frame_get(data, len, &f)) > 0) {
-		check((size_t)used <= len && f.data >= data && f.data + f.len <= data + len);
+		check((size_t)used <= len && f.data >= data &&
+		      f.data + f.len <= data + len);
 		data += used;
 		len -= (size_t)used;
 	}
@@ -81,7 +82,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	/* A copy of exactly this length, so that a step too far is seen. */
 	AUTO_FREE char *text = mem_dup(data + 1, len - 1);
-	static void (*const kinds[])(const char *, size_t) = { task, exec, frames, records };
+	static void (*const kinds[])(const char *, size_t) = { task, exec, frames,
+							       records };
 
 	kinds[data[0] % COUNT_OF(kinds)](text, len - 1);
 	return 0;
