@@ -51,13 +51,35 @@ static void checkpoint_done(void *arg)
 	chore_destroy(t);
 }
 
+/* Again only after as many new frames: under load it would else never pause. */
 static void keep_log_short(struct sqlite_store *s)
 {
-	if (s->checkpoint || atomic_load(&s->wal_frames) < s->checkpoint_frames)
+	int frames = atomic_load(&s->wal_frames);
+
+	if (frames < s->checkpoint_began)
+		s->checkpoint_began = 0; /* the log was begun anew */
+	if (s->checkpoint || frames - s->checkpoint_began < s->checkpoint_frames)
 		return;
+	s->checkpoint_began = frames;
 	s->checkpoint = chore_create(s, &s->chores, checkpoint_run);
 	s->checkpoint->path = mem_strdup(s->path);
 	chore_start(s->checkpoint, s->world, checkpoint_done);
+}
+
+/* Inside a commit, before it begins: see the head of this file.  A long reader (a backup)
+ * may keep it from its end; it then waits for as much again. */
+static void shorten_log(struct sqlite_store *s)
+{
+	int frames = atomic_load(&s->wal_frames),
+	    many = LOG_FACTOR * s->checkpoint_frames;
+
+	if (frames < s->shortened_at)
+		s->shortened_at = 0;
+	if (frames - s->shortened_at < many)
+		return;
+	s->shortened_at = frames;
+	sqlite3_wal_checkpoint_v2(s->writer.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+				  NULL);
 }
 
 /* ---- commits ---- */
@@ -192,9 +214,7 @@ static void commit_run(struct chore *t)
 	struct sqlite_store *s = t->store;
 	struct conn *c = &s->writer;
 
-	if (atomic_load(&s->wal_frames) > LOG_FACTOR * s->checkpoint_frames)
-		sqlite3_wal_checkpoint_v2(c->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
-					  NULL);
+	shorten_log(s);
 	if (put_simple(c, SQL_BEGIN, &t->err) == 0 &&
 	    put_batch(c, t->batch, &t->err) == 0 &&
 	    put_simple(c, SQL_COMMIT, &t->err) == 0)

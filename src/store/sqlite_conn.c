@@ -9,7 +9,8 @@
 #include "store/schema.h"
 #include "store/sqlite_impl.h"
 
-#define BUSY_MS 10000
+#define BUSY_MS        10000
+#define LOG_BYTES_KEPT (8 << 20) /* of the log's file, after a burst made it longer */
 
 #define ROW_COLUMNS                                                                           \
 	"id, state, outcome, name, owner, \"group\", reason, priority, attempt, task_count, " \
@@ -136,8 +137,9 @@ int conn_open(struct conn *c, const char *path, int cache_kib, struct err *err)
 {
 	AUTO_FREE char *settings =
 		str_printf("PRAGMA cache_size = -%d; PRAGMA synchronous = FULL;"
-			   "PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;",
-			   cache_kib);
+			   "PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"
+			   "PRAGMA journal_size_limit = %d;",
+			   cache_kib, LOG_BYTES_KEPT);
 	int rc;
 
 	*c = (struct conn){ .path = path };

@@ -73,8 +73,11 @@ struct sqlite_store {
 	struct conn writer;                /* of the commit under way, one at a time */
 	struct chore *chores;              /* all that are not done yet */
 	struct chore *commit, *checkpoint; /* of them, or NULL */
-	atomic_int wal_frames;             /* in the log after the last commit */
-	int checkpoint_frames; /* above it, copy them into the database beside the commits */
+	/* The log, in frames (pages): its length after the last commit; above which growth
+	 * it is copied beside the commits; its length when that was begun last; and when a
+	 * commit last did it (the writer's). */
+	atomic_int wal_frames;
+	int checkpoint_frames, checkpoint_began, shortened_at;
 };
 
 int sync_folder(const char *path, struct err *err); /* the folder that path is in */
