@@ -188,7 +188,8 @@ static size_t send_piece(struct logs *l, struct source *s)
 		add_note(l, s, text, out);
 	}
 	s->more = got > 0;
-	if (!s->more && !l->follow) /* a job has many tasks: a descriptor only while it is read */
+	if (!s->more &&
+	    !l->follow) /* a job has many tasks: a descriptor only while it is read */
 		log_reader_close(TAKE(s->reader));
 	answer_piece(l->ex, out);
 	return out->len;

@@ -49,21 +49,13 @@ static int read_key(struct exchange *ex, const char **key, struct err *err)
 	return 1;
 }
 
-static struct spec *read_spec(struct exchange *ex)
+static void refuse_file(struct exchange *ex, const struct problems *problems)
 {
-	struct problems problems = { 0 };
 	struct err err = { 0 };
-	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
-	struct spec *spec = native->read(buf_str(&ex->body), ex->body.len, &problems);
 
-	if (!spec) {
-		if (problems_err(&problems, &err) == 0)
-			err_set(&err, ERR_INTERNAL,
-				"the job file was refused without a reason");
-		answer_status(ex, wire_http_status(err.code), &err, &problems);
-	}
-	problems_fini(&problems);
-	return spec;
+	if (problems_err(problems, &err) == 0)
+		err_set(&err, ERR_INTERNAL, "the job file was refused without a reason");
+	answer_status(ex, wire_http_status(err.code), &err, problems);
 }
 
 /* Checks everything a submit would, and says what would happen now. */
@@ -103,6 +95,8 @@ static int check_code(struct exchange *ex, const struct spec *spec, struct err *
 
 void handle_submit(struct exchange *ex)
 {
+	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
+	struct problems problems = { 0 };
 	char digest[PACK_HASH_HEX] = "";
 	const char *key;
 	bool dry = false;
@@ -112,7 +106,11 @@ void handle_submit(struct exchange *ex)
 		answer_error(ex, &err);
 		return;
 	}
-	AUTO_SPEC struct spec *spec = read_spec(ex);
+	AUTO_SPEC struct spec *spec =
+		native->read(buf_str(&ex->body), ex->body.len, &problems);
+	if (!spec)
+		refuse_file(ex, &problems);
+	problems_fini(&problems);
 	if (!spec)
 		return;
 	if (check_code(ex, spec, &err) < 0) {

@@ -14,8 +14,8 @@
 #include "job/principal.h"
 #include "world/world.h"
 
-int who_from_peer(const struct world_peer *peer, int64_t daemon_uid, struct principal *out,
-		  struct err *err);
+int who_from_peer(const struct world_peer *peer, int64_t daemon_uid,
+		  struct principal *out, struct err *err);
 bool who_may_see(const struct principal *p, const char *owner, const char *group);
 bool who_may_touch(const struct principal *p, const char *owner);
 
