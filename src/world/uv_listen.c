@@ -73,8 +73,7 @@ static void on_call(uv_poll_t *poll, int status, int events)
 		if (fd < 0)
 			return;
 		if (!l->path)
-			setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 },
-				   sizeof(int));
+			tune_tcp(fd);
 		s = uv_stream_open(l->base.world, fd, NULL);
 		if (s)
 			l->to.on_stream(l->to.arg, s);

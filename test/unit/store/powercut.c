@@ -10,7 +10,7 @@
 #include "store/sqlite_impl.h"
 #include "world/world_sim.h"
 
-#define CUTS 600
+#define CUTS 400
 
 static char folder[] = "/tmp/yard-power-XXXXXX";
 
