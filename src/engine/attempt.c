@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "engine/process.h"
 #include "shim/probe.h"
+#include "stream/usage.h"
 
 #define LOOK_PAUSE_MS  5
 #define PAUSE_MS_MAX   500
@@ -43,6 +44,7 @@ struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
 	a->ref = *ref;
 	a->folder = mem_strdup(folder);
 	a->pidfd = -1;
+	a->sample_every_ms = SAMPLE_EVERY_MS;
 	a->next = p->attempts;
 	if (a->next)
 		a->next->prev = a;
@@ -106,6 +108,8 @@ static void tell_started(struct attempt *a)
 {
 	enter(a, ATTEMPT_RUNNING);
 	a->tries = 0;
+	a->sample_at_ms = now(a) + a->sample_every_ms;
+	process_sample(a->p);
 	if (!a->told_started)
 		a->p->sink.started(a->p->sink.arg, &a->ref);
 	a->told_started = true;
@@ -158,11 +162,27 @@ static void on_link_end(void *arg)
 
 /* Requests over the control socket. */
 
+static void keep_usage(struct attempt *a, const struct shim_usage *u)
+{
+	struct usage_sample sample = { u->time_ms, u->cpu_ms, u->memory_bytes, u->pids };
+	struct err ignored; /* a full disk costs samples, nothing else */
+
+	a->usage = (struct engine_usage){ u->time_ms, u->cpu_ms, u->memory_bytes,
+					  u->memory_peak_bytes, (int)u->pids };
+	a->usage_ms = now(a);
+	if (usage_append(a->folder, &sample, &ignored) > 0)
+		a->sample_every_ms *= 2;
+}
+
 static void on_control_frame(void *arg, const struct shim_frame *f)
 {
+	struct attempt *a = arg;
+	struct shim_usage u;
+	struct err err;
+
 	/* OK and ERROR tell nothing that the task's end would not: what counts is the exit. */
-	(void)arg;
-	(void)f;
+	if (f->type == SHIM_USAGE && shim_usage_decode(f->data, f->len, &u, &err) == 0)
+		keep_usage(a, &u);
 }
 
 static void on_control_end(void *arg)
@@ -186,17 +206,22 @@ static struct link *connect_shim(struct attempt *a, const struct link_events *ev
 	return link_open(a->p->world, fd, ev, &err);
 }
 
-/* Carries the wish to stop to the shim; comes back by timer until the task is over. */
-static void send_stop(struct attempt *a)
+static bool open_control(struct attempt *a)
 {
 	const struct link_events ev = { a, on_control_frame, on_control_end };
 
+	if (!a->control)
+		a->control = connect_shim(a, &ev);
+	return a->control != NULL;
+}
+
+/* Carries the wish to stop to the shim; comes back by timer until the task is over. */
+static void send_stop(struct attempt *a)
+{
 	if (a->state != ATTEMPT_RUNNING || a->stop == ATTEMPT_STOP_NONE ||
 	    a->stop == a->stop_sent)
 		return;
-	if (!a->control)
-		a->control = connect_shim(a, &ev);
-	if (!a->control) {
+	if (!open_control(a)) {
 		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
 		return;
 	}
@@ -430,10 +455,17 @@ int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err)
 	if (!a->usage_ms || now(a) - a->usage_ms > USAGE_FRESH_MS) {
 		if (ask_usage(a, &u, err) < 0)
 			return -1;
-		a->usage = (struct engine_usage){ u.time_ms, u.cpu_ms, u.memory_bytes,
-						  u.memory_peak_bytes, (int)u.pids };
-		a->usage_ms = now(a);
+		keep_usage(a, &u);
 	}
 	*out = a->usage;
 	return 0;
+}
+
+void attempt_sample(struct attempt *a)
+{
+	if (a->state != ATTEMPT_RUNNING || now(a) < a->sample_at_ms)
+		return;
+	a->sample_at_ms = now(a) + a->sample_every_ms;
+	if (open_control(a))
+		link_send(a->control, SHIM_USAGE, NULL, 0);
 }

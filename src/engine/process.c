@@ -99,6 +99,25 @@ static void on_pump(void *arg)
 	spawn_want(p->shims, p->queued);
 }
 
+void process_sample(struct process *p)
+{
+	if (!world_timer_is_set(p->sampler))
+		world_timer_at(p->sampler, world_mono_ms(p->world) + SAMPLE_EVERY_MS);
+}
+
+static void on_sampler(void *arg)
+{
+	struct process *p = arg;
+	bool runs = false;
+
+	for (struct attempt *a = p->attempts; a; a = a->next) {
+		attempt_sample(a);
+		runs |= a->state == ATTEMPT_RUNNING;
+	}
+	if (runs)
+		process_sample(p);
+}
+
 /* The folder and those above it.  They need no fsync of their own: a file system that keeps
  * a mark which was fsync'ed also keeps the folders that lead to it. */
 static int make_folder(const char *folder, struct err *err)
@@ -286,6 +305,7 @@ static void process_destroy(struct engine *e)
 	while (p->attempts)
 		attempt_destroy(p->attempts);
 	world_timer_destroy(p->pump);
+	world_timer_destroy(p->sampler);
 	spawn_pool_destroy(p->shims);
 	map_destroy(p->by_ref);
 	free(p->state_dir);
@@ -332,5 +352,6 @@ struct engine *engine_process_create(struct world *w,
 	p->home = mem_strdup(getenv("HOME"));
 	p->by_ref = map_create();
 	p->pump = world_timer_create(w, on_pump, p);
+	p->sampler = world_timer_create(w, on_sampler, p);
 	return &p->base;
 }

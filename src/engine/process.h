@@ -23,6 +23,8 @@
 #include "engine/node.h"
 #include "engine/spawn.h"
 
+#define SAMPLE_EVERY_MS 5000
+
 enum attempt_state {
 	ATTEMPT_LOOKING,
 	ATTEMPT_QUEUED,
@@ -47,6 +49,7 @@ struct process {
 	struct world_timer
 		*pump; /* goes on with the queue in the next turn of the loop */
 	struct spawn_pool *shims;
+	struct world_timer *sampler; /* set while something runs: an idle yard sleeps */
 };
 
 struct attempt {
@@ -71,7 +74,8 @@ struct attempt {
 	int tries;             /* of LOOKING, for its pause */
 	struct task_exit exit; /* OVER */
 	struct engine_usage usage;
-	int64_t usage_ms;                        /* mono time of it; 0: none yet */
+	int64_t usage_ms; /* mono time of it; 0: none yet */
+	int64_t sample_at_ms, sample_every_ms;
 	struct attempt *prev, *next;             /* of p->attempts */
 	struct attempt *queue_prev, *queue_next; /* QUEUED */
 };
@@ -87,6 +91,10 @@ void attempt_stop(struct attempt *a, bool kill);
 /* Asks the shim; waits for some ms at most. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 
+void attempt_sample(
+	struct attempt *a); /* when it is time, asks for one more of the series */
+
+void process_sample(struct process *p); /* something runs: samples are due by and by */
 void process_enqueue(struct process *p, struct attempt *a);
 void process_unqueue(struct process *p, struct attempt *a);
 /* In the next turn of the loop starts who waits and makes shims. */

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "fake_shim.h"
 #include "harness.h"
+#include "stream/usage.h"
 #include "tap.h"
 
 static int open_fds(void)
@@ -50,6 +51,8 @@ static void stops(void)
 	int a = start_sh("exec sleep 60"),
 	    b = start_sh("trap '' TERM; echo on; sleep 60 & wait; wait"), c;
 	struct engine_usage usage;
+	struct usage_sample *samples;
+	size_t count;
 	struct task_ref ra = ref_of(a);
 	struct err err;
 
@@ -61,6 +64,10 @@ static void stops(void)
 				   : err.code;
 	IS_INT(err.code, ERR_NONE, "usage can be asked for");
 	OK(usage.pids > 0, "and tells something");
+	OK(usage_read(folder_of(a), &samples, &count, &err) == 0 && count > 0 &&
+		   samples[count - 1].time_ms == usage.time_ms,
+	   "and is kept in the series");
+	free(samples);
 	stop(a, false);
 	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
 	   "a polite stop ends one");
@@ -382,7 +389,8 @@ static void as_somebody(const char *shim)
 			SKIP("cannot become an ordinary user");
 		else if (access(shim, X_OK) < 0)
 			SKIP("an ordinary user cannot reach the shim here");
-		else if (prctl(PR_SET_DUMPABLE, 1) == 0) /* the leak checker looks at us */
+		else if (prctl(PR_SET_DUMPABLE, 1) ==
+			 0) /* the leak checker looks at us */
 			with_real_shim(shim);
 		counts[0] = tap_count;
 		counts[1] = tap_failed;
