@@ -87,11 +87,12 @@ static int open_connection(struct client *c, struct err *err)
 		return 0;
 	c->fd = server_connect(c->server, err);
 	if (c->fd < 0 && c->may_start) {
-		if (server_start(c->server, err) < 0) {
+		int rc = server_start(c->server, err);
+		if (rc < 0) {
 			c->unreachable = true;
 			return -1;
 		}
-		if (c->started)
+		if (rc > 0 && c->started)
 			c->started(c->server);
 		c->started = NULL;
 		c->fd = server_connect(c->server, err);

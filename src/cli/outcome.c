@@ -2,6 +2,7 @@
 #include "cli/outcome.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "base/units.h"
@@ -33,9 +34,13 @@ static void advise_memory(const struct cli *c, const struct task_exit *e)
 {
 	char text[UNITS_TEXT_MAX];
 
+	int64_t size = 64 << 20;
+	/* A round size: at least half as much again as it had or wanted. */
+	int64_t wanted = e->peak_bytes > e->limit_bytes ? e->peak_bytes : e->limit_bytes;
+	while (size < wanted + wanted / 2 && size < INT64_MAX / 2)
+		size *= 2;
 	if (e->limit_bytes > 0)
-		cli_hint(c, "try more memory: --mem %s",
-			 units_write_bytes(2 * e->limit_bytes, text));
+		cli_hint(c, "try more memory: --mem %s", units_write_bytes(size, text));
 	else
 		cli_hint(c, "try more memory with --mem");
 }
@@ -55,7 +60,8 @@ static void advise(const struct cli *c, const struct job *j)
 		return;
 	else if (e && e->kind == EXIT_OOM)
 		advise_memory(c, e);
-	else if (e && e->kind == EXIT_CODE && e->code == 127)
+	else if (e && ((e->kind == EXIT_CODE && e->code == 127) ||
+		       (e->kind == EXIT_UNSTARTED && strstr(e->text, "cannot run"))))
 		cli_hint(
 			c,
 			"the command was not found: is it installed here, and not left out by .gitignore?");

@@ -269,7 +269,7 @@ int server_start(const struct server *s, struct err *err)
 		return err_set(err, ERR_IO, "start %s: %s", program, strerror(rc));
 	struct pollfd p = { hear, POLLIN, 0 };
 	if (poll(&p, 1, READY_MS) == 1 && read(hear, &byte, 1) == 1)
-		return 0;
+		return 1;
 	/* It ended: perhaps because another yard's was first. */
 	if (wait_answer(s, 2000 / RETRY_MS) == 0)
 		return 0;

@@ -21,7 +21,7 @@ int server_find(struct server *out, struct err *err);
 void server_fini(struct server *s);
 /* A connected socket, or -1. */
 int server_connect(const struct server *s, struct err *err);
-/* Starts the private daemon and waits until it answers.  Somebody else being first is fine. */
+/* Starts the private daemon and waits until it answers: 1.  0: somebody else was first. */
 int server_start(const struct server *s, struct err *err);
 /* Asks the daemon behind the socket to end, and waits for that.  Its tasks go on. */
 int server_stop(const struct server *s, struct err *err);
