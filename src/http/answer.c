@@ -16,6 +16,8 @@ static void write_head(struct exchange *ex, struct buf *out, int status, const c
 	http_write_status(out, status);
 	if (type)
 		http_write_header(out, "Content-Type", type);
+	if (ex->allow)
+		http_write_header(out, "Allow", ex->allow);
 	if (!ex->head->keep_alive || !ex->body_over)
 		buf_adds(out, "Connection: close\r\n");
 	else if (ex->head->minor == 0)

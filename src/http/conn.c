@@ -77,6 +77,7 @@ void exchange_free(struct exchange *ex)
 		return;
 	for (size_t i = 0; i < ROUTE_PARAMS_MAX; i++)
 		free(ex->param[i]);
+	free(ex->allow);
 	url_query_fini(&ex->query);
 	buf_fini(&ex->body);
 	free(ex);

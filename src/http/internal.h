@@ -58,6 +58,7 @@ struct exchange {
 	const struct principal *who;
 	struct url_query query;
 	char *param[ROUTE_PARAMS_MAX];
+	char *allow; /* with 405: the methods this path takes */
 	int64_t job; /* the one :job names, seen to be the caller's */
 	struct buf body;
 	const struct exchange_ops *ops;

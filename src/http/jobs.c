@@ -6,10 +6,11 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "http/route.h"
+#include "stream/usage.h"
 #include "wire/api.h"
 
 #define LIST_DEFAULT 50
-#define LIST_MAX     1000
+#define LIST_MAX     999 /* the store gives one more */
 #define EVENTS_MAX   1000
 
 void view_job(struct exchange *ex, const struct job *j, struct buf *out)
@@ -136,7 +137,7 @@ void handle_list(struct exchange *ex)
 		return;
 	}
 	json_init(&l.json, out);
-	l.limit = q.limit;
+	l.limit = q.limit++; /* one more, to know whether there is a next page */
 	json_object(&l.json, NULL);
 	json_array(&l.json, "jobs");
 	if (store_list(yard_store(ex->server->config.yard), &q, list_row, &l, &err) < 0) {
@@ -144,7 +145,7 @@ void handle_list(struct exchange *ex)
 		return;
 	}
 	json_end(&l.json);
-	if (l.count >= l.limit && l.last > 1)
+	if (l.count > l.limit)
 		json_i64(&l.json, "next", l.last);
 	else
 		json_null(&l.json, "next");
@@ -211,6 +212,31 @@ void handle_events(struct exchange *ex)
 	answer_json(ex, 200, out);
 }
 
+/* The series of the present attempt, oldest first: [time_ms, cpu_ms, memory_bytes, pids]. */
+static void write_samples(struct exchange *ex, struct json *j, int task)
+{
+	const struct job *job = yard_live(ex->server->config.yard, ex->job);
+	AUTO_FREE char *folder = job ? yard_attempt_folder(ex->server->config.yard,
+							   job->id, task, job->attempt)
+				     : NULL;
+	AUTO_FREE struct usage_sample *s = NULL;
+	struct err ignored; /* no series is an empty one */
+	size_t count = 0;
+
+	json_array(j, "samples");
+	if (folder && usage_read(folder, &s, &count, &ignored) < 0)
+		count = 0;
+	for (size_t i = 0; i < count; i++) {
+		json_array(j, NULL);
+		json_i64(j, NULL, s[i].time_ms);
+		json_i64(j, NULL, s[i].cpu_ms);
+		json_i64(j, NULL, s[i].memory_bytes);
+		json_i64(j, NULL, s[i].pids);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 void handle_usage(struct exchange *ex)
 {
 	struct buf *out = answer_scratch(ex);
@@ -232,6 +258,7 @@ void handle_usage(struct exchange *ex)
 	json_i64(&j, "memory_bytes", u.memory_bytes);
 	json_i64(&j, "memory_peak_bytes", u.memory_peak_bytes);
 	json_i64(&j, "pids", u.pids);
+	write_samples(ex, &j, (int)task);
 	json_end(&j);
 	answer_json(ex, 200, out);
 }

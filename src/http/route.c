@@ -98,9 +98,9 @@ static int match(struct exchange *ex, const char *pattern, const char *path,
 
 static int find_route(struct exchange *ex, int *status, struct err *err)
 {
+	AUTO_BUF struct buf allow = { 0 };
 	const char *path = ex->head->path;
 	size_t prefix = strlen(WIRE_PREFIX);
-	bool other_method = false;
 
 	for (size_t i = 0;
 	     strncmp(path, WIRE_PREFIX "/", prefix + 1) == 0 && i < route_count; i++) {
@@ -111,14 +111,17 @@ static int find_route(struct exchange *ex, int *status, struct err *err)
 			ex->route = &routes[i];
 			return 0;
 		}
-		other_method |= found > 0;
+		if (found)
+			buf_printf(&allow, "%s%s", allow.len ? ", " : "",
+				   routes[i].method);
 		forget_params(ex);
 	}
-	if (!other_method)
+	if (!allow.len)
 		return err_set(err, ERR_NOT_FOUND,
 			       "there is nothing at %s; the API is below " WIRE_PREFIX,
 			       path);
 	*status = 405;
+	ex->allow = buf_take(&allow);
 	return err_set(err, ERR_INVALID, "%s does not take %s", path, ex->head->method);
 }
 
