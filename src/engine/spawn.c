@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -38,19 +40,30 @@ struct order { /* one shim that is being made */
 	int rc;
 };
 
+/* /etc/subuid goes by names, and a static shim cannot look its own up. */
+static void user_variable(char *out, size_t size)
+{
+	char room[4096];
+	struct passwd entry, *found = NULL;
+
+	getpwuid_r(geteuid(), &entry, room, sizeof room, &found);
+	snprintf(out, size, "USER=%s", found ? entry.pw_name : "");
+}
+
 /* The shim gets /dev/null, its socket, no signal state of ours, no environment but the
- * path of the system's own tools (newuidmap).  posix_spawn borrows our memory until the
- * exec (vfork), so its cost does not grow with the daemon. */
+ * user's name and the path of the system's own tools (newuidmap).  posix_spawn borrows our
+ * memory until the exec (vfork), so its cost does not grow with the daemon. */
 static int spawn(const char *path, int socket, pid_t *pid)
 {
-	char arg0[] = "yard-shim",
+	char arg0[] = "yard-shim", user[80],
 	     var0[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-	char *argv[] = { arg0, NULL }, *envp[] = { var0, NULL };
+	char *argv[] = { arg0, NULL }, *envp[] = { var0, user, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t all, none;
 	int rc;
 
+	user_variable(user, sizeof user);
 	sigfillset(&all);
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);

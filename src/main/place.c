@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -56,6 +57,20 @@ static int find_folders(struct place *p, const struct settings *s, struct err *e
 	return make_folders(dirname(copy), env.uid == 0 ? 0755 : 0700, err);
 }
 
+/* A daemon that was killed while it started a program leaves a child behind that holds the
+ * lock until its exec, a moment later: that is no reason to say that another daemon works. */
+static int lock_soon(int fd)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+
+	for (int tries = 0; tries < 50; tries++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return -1;
+}
+
 static int take_lock(struct place *p, struct err *err)
 {
 	AUTO_FREE char *path = str_printf("%s/lock", p->state);
@@ -64,7 +79,7 @@ static int take_lock(struct place *p, struct err *err)
 	p->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (p->lock_fd < 0)
 		return err_sys(err, "open %s", path);
-	if (flock(p->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+	if (lock_soon(p->lock_fd) < 0) {
 		ssize_t n = read(p->lock_fd, holder, sizeof holder - 1);
 		holder[n > 0 ? n : 0] = '\0';
 		holder[strcspn(holder, "\n")] = '\0';
