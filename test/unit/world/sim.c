@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
-#include "laws.h"
+#include "storm.h"
 #include "world/world_sim.h"
 
 static void simple_echo(struct world *w, struct buf *said)
@@ -141,6 +141,20 @@ static void test_work_split(void)
 	   "works end at random times (%d, %d, %d)", before, between, after);
 }
 
+static void test_storms(void)
+{
+	int bad = 0;
+
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		struct world *w = world_sim_create(seed);
+		const char *wrong = storm_run(w, "/sim/storm.sock");
+		if (wrong && !bad++)
+			printf("# seed %llu: %s\n", (unsigned long long)seed, wrong);
+		world_destroy(w);
+	}
+	IS_INT(bad, 0, "sixty storms pass with nothing amiss");
+}
+
 int main(void)
 {
 	for (uint64_t seed = 1; seed <= 3; seed++) {
@@ -153,6 +167,7 @@ int main(void)
 		   "descriptors are refused in words: %s", err.text);
 		world_destroy(w);
 	}
+	test_storms();
 	test_seeds();
 	test_time();
 	test_crash();

@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
-#include "laws.h"
+#include "storm.h"
 #include "world/log.h"
 
 static char folder[] = "/tmp/yard-world-XXXXXX";
@@ -317,6 +317,10 @@ int main(void)
 		return END();
 	path = str_printf("%s/yard.sock", folder);
 	world_laws(w, path);
+	for (int i = 0; i < 10; i++) {
+		const char *wrong = storm_run(w, path);
+		OK(!wrong, "a storm passes: %s", wrong ? wrong : "nothing amiss");
+	}
 	test_unix_files(w);
 	test_tcp(w);
 	test_reset(w);
