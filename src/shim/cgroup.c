@@ -255,11 +255,15 @@ int cgroup_fd(const struct cgroup *g)
 	return g->kind == CGROUP_V2 ? open(g->path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 }
 
-int cgroup_add(const struct cgroup *g, pid_t pid, struct err *err)
+/* v1: "tasks" and not "cgroup.procs": a thread that moves itself needs no lock over all
+ * processes of the machine, which would cost a grace period of RCU, some 4 ms. */
+int cgroup_join(const struct cgroup *g, struct err *err)
 {
-	for (int c = 0; c < (g->kind == CGROUP_V2 ? 1 : CGROUP_CTRL_COUNT); c++) {
-		if ((g->has[c] || g->kind == CGROUP_V2) && put(g->path[c], "cgroup.procs", pid) < 0)
-			return err_sys(err, "put a process into %s", g->path[c]);
+	if (g->kind == CGROUP_V2 && put(g->path[0], "cgroup.procs", 0) < 0)
+		return err_sys(err, "join %s", g->path[0]);
+	for (int c = 0; g->kind == CGROUP_V1 && c < CGROUP_CTRL_COUNT; c++) {
+		if (g->has[c] && put(g->path[c], "tasks", 0) < 0)
+			return err_sys(err, "join %s", g->path[c]);
 	}
 	return 0;
 }

@@ -30,8 +30,9 @@ struct cgroup_limits {
 
 /* Makes the groups with their limits.  A machine without is not an error. */
 int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l, struct err *err);
-int cgroup_add(const struct cgroup *g, pid_t pid, struct err *err); /* before it may run anything */
-/* v2: a descriptor for CLONE_INTO_CGROUP, saves moving; -1: none. */
+/* Puts the calling process, which must have one thread, into the groups. */
+int cgroup_join(const struct cgroup *g, struct err *err);
+/* v2: a descriptor for CLONE_INTO_CGROUP, which saves joining; -1: none. */
 int cgroup_fd(const struct cgroup *g);
 int64_t cgroup_memory(const struct cgroup *g); /* bytes now; -1: not known */
 int64_t cgroup_memory_peak(const struct cgroup *g);

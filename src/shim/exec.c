@@ -54,6 +54,10 @@ static void child_enter(const struct hold *h, int wire)
 	int rest = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
 	struct err err = { 0 };
 
+	if (cgroup_join(&h->cgroup, &err) < 0) {
+		note_send(wire, NOTE_FAILED, 0, err.text);
+		_exit(127);
+	}
 	if (setns(h->pidfd, rest) < 0 || (h->maps.range >= 0 && setns(h->maps.range, CLONE_NEWUSER) < 0))
 		child_fail(wire, "enter the task");
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
@@ -109,12 +113,7 @@ static _Noreturn void child_exec(const struct hold *h, const struct shim_exec *e
 
 static _Noreturn void child(const struct hold *h, const struct shim_exec *e, int wire, const int *stdio)
 {
-	struct note n;
-
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* Not before the server has put us into the task's group. */
-	if (note_recv(wire, &n, NULL) != 1)
-		_exit(127);
 	child_enter(h, wire);
 	if (e->tty) {
 		child_tty(wire, e);
@@ -318,8 +317,6 @@ static int start(struct hold *h, const struct shim_exec *e, struct session *s, s
 			fcntl(*fd, F_SETFL, O_NONBLOCK);
 	}
 	s->pidfd = (int)syscall(SYS_pidfd_open, s->pid, 0);
-	if (cgroup_add(&h->cgroup, s->pid, err) < 0 || note_send(s->wire, NOTE_GO, 0, NULL) < 0)
-		return -1;
 	return wait_ready(s, err);
 }
 

@@ -29,6 +29,7 @@ struct hold {
 	pid_t init;      /* the task's first process */
 	int pidfd, wire; /* of init */
 	int proc;        /* the task's /proc */
+	int mounts;      /* its mount namespace: taking that down takes a ms, after the end is told */
 	int out, err;    /* its output; -1: ended */
 	int listener;
 	struct client clients[HOLD_CLIENTS_MAX];

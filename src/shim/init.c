@@ -23,13 +23,12 @@ static _Noreturn void fail(const struct init_config *c, const struct err *err)
 }
 
 /* EOF means that the shim is gone, and so are we. */
-static int wait_for(const struct init_config *c, enum note_kind kind)
+static void wait_for(const struct init_config *c, enum note_kind kind)
 {
 	struct note n;
 
 	if (note_recv(c->wire, &n, NULL) != 1 || n.kind != kind)
 		_exit(1);
-	return n.value;
 }
 
 /* If memory runs out on the whole machine, a task goes before a shim or the daemon. */
@@ -116,10 +115,12 @@ _Noreturn void init_run(const struct init_config *c)
 	struct err err = { 0 };
 	sigset_t chld;
 	pid_t pid;
-	int proc, children, pids_by_cgroup;
+	int proc, children;
 
 	/* Before anything else, and again below: a change of uid clears it. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (c->cgroup->kind == CGROUP_V1 && cgroup_join(c->cgroup, &err) < 0)
+		fail(c, &err);
 	if (c->task->uid_base < 0)
 		wait_for(c, NOTE_MAPPED);
 	if (sandbox_build(c->task, c->maps, &err) < 0)
@@ -135,8 +136,8 @@ _Noreturn void init_run(const struct init_config *c)
 	children = signalfd(-1, &chld, SFD_CLOEXEC);
 	note_send_fd(c->wire, NOTE_BUILT, proc);
 	close(proc);
-	pids_by_cgroup = wait_for(c, NOTE_GO);
-	sandbox_rlimits(c->task, pids_by_cgroup);
+	wait_for(c, NOTE_GO);
+	sandbox_rlimits(c->task, c->cgroup->has[CGROUP_PIDS]);
 	if (start(c, &pid, &err) < 0)
 		fail(c, &err);
 	note_send(c->wire, NOTE_STARTED, 0, NULL);

@@ -7,12 +7,14 @@
  */
 #pragma once
 
+#include "shim/cgroup.h"
 #include "shim/message.h"
 #include "shim/sandbox.h"
 
 struct init_config {
 	const struct shim_task *task;
 	const struct sandbox_maps *maps;
+	const struct cgroup *cgroup; /* v2: born in it */
 	int wire;     /* notes */
 	int out, err; /* the command's stdout and stderr */
 };

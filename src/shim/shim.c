@@ -174,6 +174,7 @@ static void hold_init(struct hold *h)
 			    .pidfd = -1,
 			    .wire = -1,
 			    .proc = -1,
+			    .mounts = -1,
 			    .out = -1,
 			    .err = -1,
 			    .listener = -1 };

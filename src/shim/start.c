@@ -59,20 +59,28 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 		.pidfd = (uint64_t)(uintptr_t)&h->pidfd,
 		.exit_signal = SIGCHLD,
 	};
+	char path[64];
 	pid_t pid;
 
 	if (h->maps.range < 0)
 		a.flags |= CLONE_NEWUSER;
+	AUTO_FD int group = cgroup_fd(&h->cgroup);
+	if (group >= 0) {
+		a.flags |= CLONE_INTO_CGROUP;
+		a.cgroup = (uint64_t)group;
+	}
 	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
 	if (pid < 0)
 		return err_sys(err, "create the task's namespaces");
 	if (pid == 0) {
-		struct init_config c = { &h->task, &h->maps, e->wire, e->out, e->err };
+		struct init_config c = { &h->task, &h->maps, &h->cgroup, e->wire, e->out, e->err };
 
 		close(h->wire); /* else we would never see the shim go */
 		init_run(&c);
 	}
 	h->init = pid;
+	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
+	h->mounts = open(path, O_RDONLY | O_CLOEXEC);
 	return 0;
 }
 
@@ -102,7 +110,7 @@ static int limit(struct hold *h, struct err *err)
 		return -1;
 	if (h->cgroup.kind != CGROUP_NONE)
 		snprintf(h->mark.cgroup, sizeof h->mark.cgroup, "%s", name);
-	return cgroup_add(&h->cgroup, h->init, err);
+	return 0;
 }
 
 static int leave_mark(struct hold *h, struct err *err)
@@ -118,23 +126,21 @@ static int leave_mark(struct hold *h, struct err *err)
 	return fd < 0 ? -1 : folder_sync(h->dir, fd, err);
 }
 
-/* While init builds the sandbox on one core, the groups are made and the mark is written
- * here: the two halves take about the same time. */
+/* While init builds the sandbox on one core, the mark goes to disk here: the two halves take
+ * about the same time. */
 static int prepare(struct hold *h, struct err *err)
 {
 	if (h->maps.range < 0 &&
 	    (userns_map_self(h->init, err) < 0 || note_send(h->wire, NOTE_MAPPED, 0, NULL) < 0))
 		return -1;
-	return limit(h, err) < 0 || control_listen(h, err) < 0 || leave_mark(h, err) < 0 ? -1 : 0;
+	return control_listen(h, err) < 0 || leave_mark(h, err) < 0 ? -1 : 0;
 }
 
 static int run(struct hold *h, struct err *err)
 {
-	bool pids = h->cgroup.has[CGROUP_PIDS];
-
 	if (expect(h, NOTE_BUILT, &h->proc, err) < 0)
 		return -1;
-	if (note_send(h->wire, NOTE_GO, pids, NULL) < 0)
+	if (note_send(h->wire, NOTE_GO, 0, NULL) < 0)
 		return err_sys(err, "start the task");
 	if (expect(h, NOTE_STARTED, NULL, err) < 0)
 		return -1;
@@ -151,7 +157,7 @@ int hold_start(struct hold *h)
 	struct ends e = { -1, -1, -1 };
 	int done = -1;
 
-	if (sandbox_maps_init(&h->maps, &h->task, err) < 0)
+	if (sandbox_maps_init(&h->maps, &h->task, err) < 0 || limit(h, err) < 0)
 		return -1;
 	if (make_ends(h, &e, err) == 0 && spawn_init(h, &e, err) == 0)
 		done = 0;

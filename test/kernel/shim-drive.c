@@ -4,7 +4,7 @@
  *   shim-drive run [-d] [-u BASE] [-o OWNER] [-m BYTES] [-p PIDS] [-c MILLI] [-S SHM] [-l LOGBYTES]
  *                  [-w WORKDIR] [-M KIND:TARGET[:SOURCE or CONTENT]]... FOLDER CMD...
  *       to its end: prints the exit record; -d: until it has started
- *   shim-drive bench N [the options of run] FOLDER CMD...   N times, prints ms each
+ *   shim-drive bench N [the options of run] FOLDER CMD...   N times, prints ms
  *   shim-drive ask FOLDER term|kill|usage|watch
  *   shim-drive exec [-t] FOLDER CMD...     stdin and stdout are the command's
  *   shim-drive log FOLDER [STREAM]         the bytes of the log
@@ -205,12 +205,31 @@ static double now_ms(void)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+#define BENCH_MAX 10000
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The tenth part shows what it costs, the middle what one waits on a busy machine. */
+static void print_times(const char *what, double *ms, int64_t count)
+{
+	qsort(ms, (size_t)count, sizeof *ms, by_value);
+	printf("%-18s p10 %6.2f  p50 %6.2f  p90 %6.2f ms\n", what, ms[count / 10], ms[count / 2],
+	       ms[count * 9 / 10]);
+}
+
 static int bench(int argc, char **argv)
 {
+	static double started[BENCH_MAX], told[BENCH_MAX], whole[BENCH_MAX];
 	int64_t count = number(argv[1]);
-	double started = 0, told = 0, whole = 0;
 	struct shim_task t;
 
+	if (count < 1 || count > BENCH_MAX)
+		die("how often?");
 	parse(&t, argc - 1, argv + 1);
 	AUTO_FREE char *top = mem_strdup(t.folder);
 	for (int64_t i = 0; i < count; i++) {
@@ -223,15 +242,16 @@ static int bench(int argc, char **argv)
 		t.folder = str_printf("%s/%lld", top, (long long)i);
 		int fd = spawn(&t, &pid);
 		while (next_frame(fd, &in, &f)) {
-			*(f.type == SHIM_STARTED ? &started : &told) += now_ms() - from;
+			(f.type == SHIM_STARTED ? started : told)[i] = now_ms() - from;
 			drop_frame(&in, &f);
 		}
 		waitpid(pid, NULL, 0);
 		close(fd);
-		whole += now_ms() - from;
+		whole[i] = now_ms() - from;
 	}
-	printf("%.2f ms to the exec, %.2f ms to the told end, %.2f ms in all\n", started / (double)count,
-	       told / (double)count, whole / (double)count);
+	print_times("to the exec", started, count);
+	print_times("to the told end", told, count);
+	print_times("in all", whole, count);
 	shim_task_fini(&t);
 	return 0;
 }
