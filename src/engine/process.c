@@ -339,6 +339,7 @@ struct engine *engine_process_create(struct world *w,
 	}
 	if (make_folder(cache, err) < 0)
 		return NULL;
+	shim_settle();
 	p = mem_alloc(1, sizeof *p);
 	p->base.ops = &process_ops;
 	p->world = w;

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "shim/message.h"
 
 #define SPARES    2 /* while nothing is asked for */
@@ -21,7 +22,7 @@
 
 struct spawn_pool {
 	struct world *world;
-	char *path;
+	char *path, *user;
 	world_cb on_ready;
 	void *arg;
 	struct spawn_shim spares[READY_MAX];
@@ -32,38 +33,37 @@ struct spawn_pool {
 	struct err err;
 };
 
-struct order { /* one shim that is being made */
-	struct spawn_pool *pool;
-	const char *path; /* the pool's, which outlives its orders */
+struct order {                   /* one shim that is being made */
+	struct spawn_pool *pool; /* outlives it; path and user never change */
 	struct spawn_shim shim;
 	struct err err;
 	int rc;
 };
 
-/* /etc/subuid goes by names, and a static shim cannot look its own up. */
-static void user_variable(char *out, size_t size)
+/* /etc/subuid goes by names, and a static shim cannot look its own up.  Once: names may come
+ * over the network. */
+static char *user_variable(void)
 {
 	char room[4096];
 	struct passwd entry, *found = NULL;
 
 	getpwuid_r(geteuid(), &entry, room, sizeof room, &found);
-	snprintf(out, size, "USER=%s", found ? entry.pw_name : "");
+	return str_printf("USER=%s", found ? entry.pw_name : "");
 }
 
 /* The shim gets /dev/null, its socket, no signal state of ours, no environment but the
  * user's name and the path of the system's own tools (newuidmap).  posix_spawn borrows our
  * memory until the exec (vfork), so its cost does not grow with the daemon. */
-static int spawn(const char *path, int socket, pid_t *pid)
+static int spawn(const struct spawn_pool *p, int socket, pid_t *pid)
 {
-	char arg0[] = "yard-shim", user[80],
+	char arg0[] = "yard-shim",
 	     var0[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-	char *argv[] = { arg0, NULL }, *envp[] = { var0, user, NULL };
+	char *argv[] = { arg0, NULL }, *envp[] = { var0, p->user, NULL };
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
 	sigset_t all, none;
 	int rc;
 
-	user_variable(user, sizeof user);
 	sigfillset(&all);
 	sigemptyset(&none);
 	posix_spawn_file_actions_init(&files);
@@ -77,13 +77,13 @@ static int spawn(const char *path, int socket, pid_t *pid)
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSID);
-	rc = posix_spawn(pid, path, &files, &attr, argv, envp);
+	rc = posix_spawn(pid, p->path, &files, &attr, argv, envp);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	return rc;
 }
 
-static int spawn_new(const char *path, struct spawn_shim *out, struct err *err)
+static int spawn_new(const struct spawn_pool *p, struct spawn_shim *out, struct err *err)
 {
 	int pair[2], rc;
 
@@ -94,10 +94,10 @@ static int spawn_new(const char *path, struct spawn_shim *out, struct err *err)
 
 	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
 		return err_sys(err, "make a socket for a task's shim");
-	rc = spawn(path, theirs, &out->pid);
+	rc = spawn(p, theirs, &out->pid);
 	if (rc) {
 		errno = rc;
-		return err_sys(err, "run %s", path);
+		return err_sys(err, "run %s", p->path);
 	}
 	out->fd = TAKE_FD(ours);
 	return 0;
@@ -139,6 +139,7 @@ static void pool_free(struct spawn_pool *p)
 	while (p->count > 0)
 		end(&p->spares[--p->count]);
 	free(p->path);
+	free(p->user);
 	free(p);
 }
 
@@ -146,7 +147,7 @@ static void on_work(void *arg)
 {
 	struct order *o = arg;
 
-	o->rc = spawn_new(o->path, &o->shim, &o->err);
+	o->rc = spawn_new(o->pool, &o->shim, &o->err);
 }
 
 static void on_done(void *arg)
@@ -179,7 +180,6 @@ void spawn_want(struct spawn_pool *p, int needed)
 		struct order *o = mem_alloc(1, sizeof *o);
 
 		o->pool = p;
-		o->path = p->path;
 		p->making++;
 		world_work(p->world, on_work, on_done, o);
 	}
@@ -192,6 +192,7 @@ struct spawn_pool *spawn_pool_create(struct world *w, const char *path, world_cb
 
 	p->world = w;
 	p->path = mem_strdup(path);
+	p->user = user_variable();
 	p->on_ready = on_ready;
 	p->arg = arg;
 	return p;
