@@ -42,6 +42,7 @@ struct follower {
 	struct logframe frame;
 	size_t done; /* bytes of the frame's data seen */
 	bool in_frame;
+	bool known; /* the frame was printed whole before the connection broke */
 	struct buf out[OUTPUTS]; /* gathered until the piece is over */
 };
 
@@ -123,6 +124,12 @@ static void put_data(struct follower *w, const char *data, size_t len)
 	struct place *p = &w->places[w->where.rank];
 	int where = w->frame.stream == LOG_STDOUT ? OUT : ERR;
 
+	if (w->known) {
+		w->done += len;
+		w->in_frame = w->done < w->frame.len;
+		w->head_len = w->in_frame ? w->head_len : 0;
+		return;
+	}
 	/* What was printed before the connection broke comes again. */
 	size_t known = is_record(w) && p->partial > w->done ? p->partial - w->done : 0;
 	size_t skip = known < len ? known : len;
@@ -152,7 +159,8 @@ static int open_frame(struct follower *w, struct err *err)
 	    w->where.rank >= w->count || w->frame.len > LOGFRAME_DATA_MAX)
 		return err_set(err, ERR_CORRUPT, "the server's log does not make sense");
 	struct place *p = &w->places[w->where.rank];
-	if (p->attempt != w->where.attempt) {
+	bool fresh = p->attempt != w->where.attempt;
+	if (fresh) {
 		p->attempt = w->where.attempt;
 		p->partial = 0;
 		p->offset = w->where.offset -
@@ -160,6 +168,7 @@ static int open_frame(struct follower *w, struct err *err)
 	}
 	w->in_frame = true;
 	w->done = 0;
+	w->known = !fresh && is_record(w) && w->where.offset <= p->offset;
 	if (w->frame.len == 0)
 		put_data(w, "", 0);
 	return 0;

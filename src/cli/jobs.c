@@ -193,10 +193,7 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 		return cli_fail(c, &err);
 	const struct doc_node *map = doc_root(answer.doc);
 	const char *why = doc_str(map, "why", NULL);
-	int64_t position = doc_i64(map, "position", 0);
 	buf_adds(&out, why && *why ? why : doc_str(map, "state", "nothing is known"));
-	if (position > 0)
-		buf_printf(&out, " (number %" PRId64 " in the queue)", position);
 	buf_addc(&out, '\n');
 	cli_print(&out);
 	return 0;
@@ -377,18 +374,40 @@ const struct command cmd_nodes = {
 	.run = run_nodes,
 };
 
+struct version_args {
+	bool json;
+};
+
+/* clang-format off */
+static const struct opt version_table[] = {
+	{ "json", 0, OPT_FLAG, OPT_INTO(struct version_args, json), NULL, "as JSON" },
+};
+/* clang-format on */
+
 static int run_version(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	AUTO_BUF struct buf out = { 0 };
 	AUTO_ANSWER struct answer a = { 0 };
+	const struct version_args *v = args;
 	struct err err;
 
-	(void)args, (void)operands;
-	buf_adds(&out, "yard " YARD_VERSION "\n");
+	(void)operands;
 	/* Nobody being there is an answer, too. */
-	if (cli_get(c, &a, &err, "/version") == 0)
-		buf_printf(&out, "yardd %s\n",
-			   doc_str(doc_root(a.doc), "version", "of an unknown version"));
+	bool up = cli_get(c, &a, &err, "/version") == 0;
+	const char *theirs = up ? doc_str(doc_root(a.doc), "version", "unknown") : NULL;
+	if (v->json) {
+		struct json j;
+		json_init(&j, &out);
+		json_object(&j, NULL);
+		json_str(&j, "yard", YARD_VERSION);
+		json_str(&j, "yardd", theirs);
+		json_end(&j);
+		buf_addc(&out, '\n');
+	} else {
+		buf_adds(&out, "yard " YARD_VERSION "\n");
+		if (theirs)
+			buf_printf(&out, "yardd %s\n", theirs);
+	}
 	cli_print(&out);
 	return 0;
 }
@@ -397,5 +416,8 @@ const struct command cmd_version = {
 	.name = "version",
 	.operands = "",
 	.summary = "print versions, of the daemon too if one answers",
+	.table = version_table,
+	.count = COUNT_OF(version_table),
+	.args_size = sizeof(struct version_args),
 	.run = run_version,
 };

@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,13 +197,15 @@ static void collect_work(void *arg)
 	struct files_op *op = arg;
 	AUTO_FREE char *job = depot_layout_job(op->depot->state, op->job);
 	AUTO_FREE char *output = str_printf("%s/output", job);
-	const char *jobs = op->depot->state;
+	AUTO_FREE char *above = mem_strndup(job, (size_t)(strrchr(job, '/') - job));
+	AUTO_FREE char *jobs = str_printf("%s/jobs", op->depot->state);
 
 	if (access(output, F_OK) < 0 && errno == ENOENT)
 		return; /* never prepared */
 	/* The folders above must be found again, too. */
 	op->failed = tree_sync(output, NULL, &op->err) < 0 ||
 		     tree_sync_folder(job, &op->err) < 0 ||
+		     tree_sync_folder(above, &op->err) < 0 ||
 		     tree_sync_folder(jobs, &op->err) < 0;
 }
 

@@ -192,6 +192,18 @@ static struct buf text(const char *s)
 	return b;
 }
 
+static void write_text(const char *name, const char *content)
+{
+	FILE *f = fopen(name, "we");
+
+	if (!f) {
+		OK(false, "write %s", name);
+		return;
+	}
+	fputs(content, f);
+	fclose(f);
+}
+
 static void record(struct buf *out, uint32_t rank, enum log_stream stream,
 		   uint64_t *offset, const char *data)
 {
@@ -250,13 +262,13 @@ static void run_survives_breaks(void)
 		{ "GET /yard/v1/jobs/9/logs", "from=0:1:20", 200, { 0 }, true },
 		{ "GET /yard/v1/jobs/9/wait", NULL, 200, text(ENDED("succeeded", "0")) },
 	};
-	uint64_t at = 0, before;
+	uint64_t at = 0;
 
 	record(&s[2].body, 0, LOG_STDOUT, &at, "one\n");
-	before = at;
 	record(&s[2].body, 0, LOG_STDOUT, &at, "two\n");
 	s[2].body.len -= 2; /* in the middle of a record: "tw" was seen already */
-	at = before;
+	at = 0;             /* one that also says again what was heard whole */
+	record(&s[3].body, 0, LOG_STDOUT, &at, "one\n");
 	record(&s[3].body, 0, LOG_STDOUT, &at, "two\n");
 	record(&s[3].body, 0, LOG_STDOUT, &at, "three\n");
 	struct result r = yard(s, COUNT_OF(s), "yard run --no-code true");
@@ -329,11 +341,7 @@ static void errors(void)
 	};
 	AUTO_FREE char *name = str_printf("%s/job.yaml", home),
 		       *line = str_printf("yard submit %s", name);
-	FILE *f = fopen(name, "we");
-	if (f) {
-		fputs("command: true\n", f);
-		fclose(f);
-	}
+	write_text(name, "command: true\n");
 	r = yard(file, 1, line);
 	AUTO_FREE char *want = str_printf("%s:3:5: cpu: too much\n", name);
 	OK(r.code == 2 && strstr(buf_str(&r.err), want),
@@ -359,11 +367,7 @@ static void code_goes_once(void)
 	};
 
 	mkdir(folder, 0755);
-	FILE *f = fopen(file, "we");
-	if (f) {
-		fputs("print(1)\n", f);
-		fclose(f);
-	}
+	write_text(file, "print(1)\n");
 	struct result r = yard(s, COUNT_OF(s), line);
 	OK(r.code == 0 && r.wrong == 0, "code that is not there is sent, then the job");
 	IS(buf_str(&r.out), "11\n", "--detach prints the id as its last line");
@@ -371,6 +375,26 @@ static void code_goes_once(void)
 	r = yard(again, COUNT_OF(again), line);
 	OK(r.code == 0 && r.wrong == 0, "code that is there is not sent again");
 	forget(&r);
+
+	static const struct {
+		const char *file, *sent;
+	} files[] = { { "command: true", "command: true\ncode: \"" },
+		      { " {\"command\": \"true\"}", "{\"code\":\"" } };
+	for (size_t i = 0; i < COUNT_OF(files); i++) {
+		struct step submit[] = {
+			{ "HEAD /yard/v1/code/", NULL, 200, { 0 } },
+			{ "POST /yard/v1/jobs ", files[i].sent, 201,
+			  text("{\"id\":13,\"again\":false}") },
+		};
+		AUTO_FREE char *name = str_printf("%s/with-code", home);
+		AUTO_FREE char *call =
+			str_printf("yard submit --code %s %s", folder, name);
+		write_text(name, files[i].file);
+		r = yard(submit, COUNT_OF(submit), call);
+		OK(r.code == 0 && r.wrong == 0,
+		   "the code's hash is added to a file like %s", files[i].file);
+		forget(&r);
+	}
 }
 
 int main(void)
