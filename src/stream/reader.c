@@ -21,6 +21,10 @@
 #define BUFFER_MIN (32u << 10)
 #define BUFFER_MAX (512u << 10)
 
+/* From segment to segment without a record, in one call: a folder whose segments cannot be
+ * opened though they are there must not hold us for ever. */
+#define MOVES_MAX 1000
+
 _Static_assert(BUFFER_MAX >= LOGFRAME_BYTES + LOGFRAME_DATA_MAX,
 	       "a record fits in the buffer");
 
@@ -265,7 +269,7 @@ static int nothing_yet(struct log_reader *r)
 int log_reader_next(struct log_reader *r, struct logframe *frame, const char **data,
 		    struct err *err)
 {
-	for (;;) {
+	for (int moves = 0; moves < MOVES_MAX;) {
 		int got = parse(r, frame, data);
 
 		if (got > 0 && r->cut) {
@@ -288,5 +292,7 @@ int log_reader_next(struct log_reader *r, struct logframe *frame, const char **d
 		got = got < 0 ? no_record(r, err) : advance(r, err);
 		if (got <= 0)
 			return got < 0 ? -1 : nothing_yet(r);
+		moves++;
 	}
+	return nothing_yet(r);
 }

@@ -9,14 +9,15 @@
 #include "stream/tail.h"
 
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/logframe.h"
 #include "base/mem.h"
 #include "stream/segment.h"
 #include "stream/stream.h"
 
-#define BLOCK (256u << 10)
+#define BLOCK  (256u << 10)
+#define SPARSE (2u << 10) /* behind a record as large the next header is read alone */
 
 struct marks { /* positions of records in a segment, the last one its end */
 	uint64_t *at;
@@ -41,12 +42,16 @@ static int mark_blocks(int fd, struct marks *m, struct err *err)
 {
 	AUTO_FREE uint8_t *window = mem_alloc(1, BLOCK);
 	uint64_t base = 0, pos = 0, end = 0; /* the window is [base, end) */
+	size_t want = BLOCK;
 	struct logframe frame;
+	struct stat st;
 
 	marks_add(m, 0);
+	if (fstat(fd, &st) < 0)
+		return err_sys(err, "look at the log");
 	for (;;) {
 		if (pos + LOGFRAME_BYTES > end) {
-			int64_t n = segment_read(fd, pos, window, BLOCK, err);
+			int64_t n = segment_read(fd, pos, window, want, err);
 
 			if (n < 0)
 				return -1;
@@ -56,18 +61,10 @@ static int mark_blocks(int fd, struct marks *m, struct err *err)
 		if (pos + LOGFRAME_BYTES > end ||
 		    logframe_read(window + (pos - base), &frame) < 0)
 			break;
-		if (pos + LOGFRAME_BYTES + frame.len > end) { /* is it whole? */
-			uint8_t last;
-			uint64_t at = pos + LOGFRAME_BYTES + frame.len - 1;
-			int64_t n = segment_read(fd, at, &last, 1, err);
-
-			if (n <= 0) {
-				if (n < 0)
-					return -1;
-				break;
-			}
-		}
+		if (pos + LOGFRAME_BYTES + frame.len > (uint64_t)st.st_size)
+			break;
 		pos += LOGFRAME_BYTES + frame.len;
+		want = frame.len > SPARSE ? LOGFRAME_BYTES : BLOCK;
 		if (pos - m->at[m->count - 1] >= BLOCK)
 			marks_add(m, pos);
 	}
