@@ -220,7 +220,8 @@ static void many(int64_t count, size_t flight, int64_t after)
 				ask_wait(c, c->job);
 				continue;
 			}
-			if (!after && !strstr(buf_str(&c->body), "\"outcome\":\"succeeded\""))
+			if (!after &&
+			    !strstr(buf_str(&c->body), "\"outcome\":\"succeeded\""))
 				die("a job did not succeed: %s", buf_str(&c->body));
 			c->job = 0;
 			done++;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/* queue.h - who waits, in the order of (priority, submit), kept by likeness.
+ *
+ * A step looks at one of a kind:
+ *   shape   what is asked of the nodes; if one job of a shape does not fit, none does
+ *   bucket  jobs of one shape, owner and time limit: they differ only in order, so
+ *           only the first of a bucket is ever a candidate
+ * A shape is in one of the plan's trees by its first candidate:
+ *   OPEN     something changed: to be tried by the next step
+ *   BLOCKED  did not fit; opened again when something is given back
+ *   BACK     fits, but would delay the head; opened again when anything changed
+ *   NEVER    does not fit on empty nodes; opened again when a node changes
+ *   IDLE     (no tree) all its buckets are parked at an owner's quota, or none waits
+ */
+#pragma once
+
+#include "plan/nodes.h"
+#include "plan/owner.h"
+
+struct bucket {
+	char *key;
+	struct shape *shape;
+	struct owner *user, *group;
+	int64_t limit_ms;
+	struct tree jobs;
+	struct owner *parked; /* NULL: it stands in shape->ready */
+	struct tree_node at;
+};
+
+struct entry { /* a job, waiting or running */
+	int64_t id, limit_ms, end_ms;
+	int priority;
+	struct shape *shape;
+	struct owner *user, *group;
+	struct bucket *bucket; /* NULL: runs */
+	struct tree_node at;   /* in plan.queue or plan.running */
+	struct tree_node in_bucket;
+	struct grant *grants; /* one a task, by rank */
+	size_t grant_count;
+};
+
+void queue_join(struct plan *p, struct entry *e);
+void queue_leave(struct plan *p, struct entry *e);
+void queue_move(struct plan *p, struct shape *s, enum shape_state state);
+void queue_move_all(struct plan *p, enum shape_state from, enum shape_state to);
+void queue_unpark(struct plan *p, struct owner *o);
+bool queue_quota_ok(struct plan *p, struct bucket *b); /* else parks it */
+struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
+				int *kind);
+struct entry *bucket_first(const struct bucket *b);
+struct bucket *shape_first(const struct shape *s);
+/* The first that waits for room; parks whom a quota stops. */
+struct entry *queue_head(struct plan *p);
+const struct entry *queue_peek_head(const struct plan *p); /* the same, without parking */
