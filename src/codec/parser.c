@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/http.h"
 
-#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>

@@ -244,6 +244,19 @@ static char *output_path(const struct doc_node *map, const char *name)
 	return NULL;
 }
 
+/* A server's spec has been checked there, but memory is taken here. */
+static bool sane(const struct spec *s)
+{
+	int64_t tasks = 0;
+
+	for (size_t i = 0; i < s->role_count; i++) {
+		if (s->roles[i].count < 0 || s->roles[i].count > SPEC_TASKS_MAX)
+			return false;
+		tasks += s->roles[i].count;
+	}
+	return tasks <= SPEC_TASKS_MAX;
+}
+
 int wire_job_read(const struct doc_node *map, struct wire_job *out, struct err *err)
 {
 	const struct doc_node *spec = doc_get(map, "spec");
@@ -255,6 +268,9 @@ int wire_job_read(const struct doc_node *map, struct wire_job *out, struct err *
 	AUTO_SPEC struct spec *read = spec_from_json(spec, err);
 	if (!read)
 		return err_wrap(err, "the server's answer");
+	if (!sane(read))
+		return err_set(err, ERR_CORRUPT,
+			       "the server's answer holds a job of no sane size");
 
 	AUTO_FREE char *owner = mem_strdup(doc_str(map, "owner", ""));
 	AUTO_FREE char *group = mem_strdup(doc_str(map, "group", ""));
