@@ -51,14 +51,22 @@ static void checkpoint_done(void *arg)
 	chore_destroy(t);
 }
 
-/* Again only after as many new frames: under load it would else never pause. */
+/* So long that the next commit is to shorten it: see the head of this file. */
+static bool too_long(const struct sqlite_store *s, int frames)
+{
+	return frames - s->shortened_at >= LOG_FACTOR * s->checkpoint_frames;
+}
+
+/* Again only after as many new frames: under load it would else never pause.  And not
+ * when the next commit does it: the two would be in each other's way. */
 static void keep_log_short(struct sqlite_store *s)
 {
 	int frames = atomic_load(&s->wal_frames);
 
 	if (frames < s->checkpoint_began)
 		s->checkpoint_began = 0; /* the log was begun anew */
-	if (s->checkpoint || frames - s->checkpoint_began < s->checkpoint_frames)
+	if (s->checkpoint || too_long(s, frames) ||
+	    frames - s->checkpoint_began < s->checkpoint_frames)
 		return;
 	s->checkpoint_began = frames;
 	s->checkpoint = chore_create(s, &s->chores, checkpoint_run);
@@ -66,20 +74,20 @@ static void keep_log_short(struct sqlite_store *s)
 	chore_start(s->checkpoint, s->world, checkpoint_done);
 }
 
-/* Inside a commit, before it begins: see the head of this file.  A long reader (a backup)
- * may keep it from its end; it then waits for as much again. */
+/* Inside a commit, before it begins.  A long reader (a backup) may keep it from its end;
+ * it then waits for as much again.  Busy is a checkpoint beside it: the next commit tries. */
 static void shorten_log(struct sqlite_store *s)
 {
-	int frames = atomic_load(&s->wal_frames),
-	    many = LOG_FACTOR * s->checkpoint_frames;
+	int frames = atomic_load(&s->wal_frames), rc;
 
 	if (frames < s->shortened_at)
 		s->shortened_at = 0;
-	if (frames - s->shortened_at < many)
+	if (!too_long(s, frames))
 		return;
-	s->shortened_at = frames;
-	sqlite3_wal_checkpoint_v2(s->writer.db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
-				  NULL);
+	rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, SQLITE_CHECKPOINT_PASSIVE,
+				       NULL, NULL);
+	if (rc == SQLITE_OK)
+		s->shortened_at = frames;
 }
 
 /* ---- commits ---- */
