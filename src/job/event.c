@@ -188,7 +188,8 @@ static int node_i64(const struct doc_node *n, int64_t min, int64_t max, int64_t 
 
 static int read_place(const struct doc_node *n, struct placement *p, struct err *err)
 {
-	const struct doc_node *devices = doc_get(n, "devices"), *ports = doc_get(n, "ports");
+	const struct doc_node *devices = doc_get(n, "devices"),
+			      *ports = doc_get(n, "ports");
 	int64_t v;
 	size_t i = 0;
 
@@ -229,7 +230,8 @@ static int read_resources(const struct doc_node *n, struct resources *r, struct 
 	r->cpu_milli = doc_i64(n, "cpu", 0);
 	r->memory_bytes = doc_i64(n, "memory", 0);
 	for (const struct doc_node *d = devices ? devices->first : NULL; d; d = d->next)
-		if (node_i64(d, 0, INT32_MAX, &v) < 0 || !resources_set_device(r, d->key, (int)v))
+		if (node_i64(d, 0, INT32_MAX, &v) < 0 ||
+		    !resources_set_device(r, d->key, (int)v))
 			return err_set(err, ERR_CORRUPT, "bad devices in a quota");
 	return 0;
 }
@@ -272,7 +274,8 @@ int event_decode(enum event_kind kind, const char *body, size_t len, struct even
 	stop = index_of(doc_str(n, "stop", "none"), stop_words, STOP_KIND_COUNT);
 	outcome = index_of(doc_str(n, "outcome", "none"), outcome_words, OUTCOME_COUNT);
 	if (n->kind != DOC_MAP || stop < 0 || outcome < 0)
-		return err_set(err, ERR_CORRUPT, "a %s event has an unknown word", kind_words[kind]);
+		return err_set(err, ERR_CORRUPT, "a %s event has an unknown word",
+			       kind_words[kind]);
 	out->stop = (enum stop_kind)stop;
 	out->outcome = (enum outcome)outcome;
 	out->attempt = (int)doc_i64(n, "attempt", 0);

@@ -20,7 +20,7 @@
 #include "job/spec.h"
 
 enum event_kind {
-	EV_SUBMITTED,  /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key) */
+	EV_SUBMITTED, /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key) */
 	EV_READY,      /* dependencies are fulfilled */
 	EV_PLACED,     /* attempt, places[place_count]: one a task, by rank */
 	EV_STARTED,    /* attempt, task */
@@ -28,17 +28,17 @@ enum event_kind {
 	EV_STOP,       /* stop, by, text: asked to stop, and why */
 	EV_GRACE_OVER, /* what still runs is killed */
 	EV_COLLECTED,  /* attempt; text: what could not be kept, or NULL */
-	EV_RETRY,      /* attempt, until_ms, text (why): another attempt after the pause */
-	EV_REQUEUED,   /* the pause is over */
-	EV_ENDED,      /* outcome, text (one sentence) */
-	EV_QUOTA,      /* job 0: by, scope ("user" or "group"), name, quota */
-	EV_USER,       /* job 0: name, uid (-1: none), slot: which range of host uids is theirs */
+	EV_RETRY,    /* attempt, until_ms, text (why): another attempt after the pause */
+	EV_REQUEUED, /* the pause is over */
+	EV_ENDED,    /* outcome, text (one sentence) */
+	EV_QUOTA,    /* job 0: by, scope ("user" or "group"), name, quota */
+	EV_USER, /* job 0: name, uid (-1: none), slot: which range of host uids is theirs */
 	EVENT_KIND_COUNT
 };
 
 enum stop_kind {
 	STOP_NONE,
-	STOP_USER,       /* by says who */
+	STOP_USER, /* by says who */
 	STOP_TIME_LIMIT,
 	STOP_POLICY,     /* the completion policy is fulfilled: the rest is ended */
 	STOP_PREEMPTED,  /* gives way, comes back */
@@ -46,7 +46,13 @@ enum stop_kind {
 	STOP_KIND_COUNT
 };
 
-enum outcome { OUTCOME_NONE, OUTCOME_SUCCEEDED, OUTCOME_FAILED, OUTCOME_STOPPED, OUTCOME_COUNT };
+enum outcome {
+	OUTCOME_NONE,
+	OUTCOME_SUCCEEDED,
+	OUTCOME_FAILED,
+	OUTCOME_STOPPED,
+	OUTCOME_COUNT
+};
 
 struct event {
 	int64_t seq, time_ms, job;
@@ -66,7 +72,8 @@ struct event {
 void event_fini(struct event *e); /* frees what it owns */
 /* The body: all but seq, time_ms, job and kind, as JSON; and back. */
 void event_encode(const struct event *e, struct buf *out);
-int event_decode(enum event_kind kind, const char *body, size_t len, struct event *out, struct err *err);
+int event_decode(enum event_kind kind, const char *body, size_t len, struct event *out,
+		 struct err *err);
 
 const char *event_kind_word(enum event_kind kind); /* "submitted", ...: stable */
 int event_kind_from_word(const char *word, enum event_kind *out);

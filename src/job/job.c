@@ -88,7 +88,8 @@ static bool task_legal(const struct job *j, const struct event *e)
 
 	if (e->attempt != j->attempt || e->task < 0 || (size_t)e->task >= j->task_count)
 		return false;
-	if (j->state != JOB_STARTING && j->state != JOB_RUNNING && j->state != JOB_STOPPING)
+	if (j->state != JOB_STARTING && j->state != JOB_RUNNING &&
+	    j->state != JOB_STOPPING)
 		return false;
 	return life_task(j->tasks[e->task].state, step).legal;
 }
@@ -99,7 +100,8 @@ bool job_legal(const struct job *j, const struct event *e)
 		return false;
 	if (e->kind == EV_STARTED || e->kind == EV_EXITED)
 		return task_legal(j, e);
-	if (!step_of[e->kind].is_step || !life_step(j->state, step_of[e->kind].step).legal)
+	if (!step_of[e->kind].is_step ||
+	    !life_step(j->state, step_of[e->kind].step).legal)
 		return false;
 	if (e->kind == EV_PLACED)
 		return e->attempt == j->attempt + 1 && e->place_count == j->task_count;
@@ -138,7 +140,9 @@ static void reset_attempt(struct job *j, const struct event *e)
 	j->first_failed = -1;
 	for (size_t i = 0; i < j->task_count; i++) {
 		struct task *t = &j->tasks[i];
-		*t = (struct task){ .role = t->role, .index = t->index, .place = e->places[i] };
+		*t = (struct task){ .role = t->role,
+				    .index = t->index,
+				    .place = e->places[i] };
 		t->state = life_task(TASK_IDLE, TASK_PLACE).next;
 	}
 }
@@ -284,7 +288,8 @@ uint32_t job_at_boot(const struct job *j)
 int job_rank(const struct job *j, const char *role, int index)
 {
 	for (size_t i = 0; i < j->task_count; i++)
-		if (j->tasks[i].index == index && str_eq(j->spec->roles[j->tasks[i].role].name, role))
+		if (j->tasks[i].index == index &&
+		    str_eq(j->spec->roles[j->tasks[i].role].name, role))
 			return (int)i;
 	return -1;
 }

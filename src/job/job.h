@@ -23,14 +23,15 @@ struct job {
 	char *owner, *group, *key, *digest;
 	int64_t owner_uid;
 	enum job_state state;
-	int attempt;  /* 0 before the first PLACED, then 1, 2, ... */
-	int failures; /* attempts that count against retry.max */
+	int attempt;        /* 0 before the first PLACED, then 1, 2, ... */
+	int failures;       /* attempts that count against retry.max */
 	struct task *tasks; /* by rank: roles in order, tasks of a role in order */
 	size_t task_count;
 	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
 	char *stop_by, *stop_text;
 	bool killed; /* grace was over */
-	int64_t submitted_ms, queued_ms, placed_ms, started_ms, stop_ms, retry_at_ms, ended_ms;
+	int64_t submitted_ms, queued_ms, placed_ms, started_ms, stop_ms, retry_at_ms,
+		ended_ms;
 	enum outcome decided; /* by the completion policy, as soon as it is fulfilled */
 	int first_failed;     /* rank of the attempt's first failed task, -1: none */
 	enum outcome outcome;

@@ -3,9 +3,9 @@
 
 #include "base/str.h"
 
-#define GO(state, fx)                                                                      \
-	{                                                                                  \
-		.legal = true, .next = (state), .effects = (fx)                            \
+#define GO(state, fx)                                                                    \
+	{                                                                                \
+		.legal = true, .next = (state), .effects = (fx)                          \
 	}
 
 /* clang-format off */

@@ -40,7 +40,7 @@ enum job_step {
 	STEP_PLACE,
 	STEP_STARTED,     /* a task started, others have not yet */
 	STEP_ALL_STARTED, /* derived: the last task started */
-	STEP_DECIDED,     /* derived: the completion policy is fulfilled, tasks still run */
+	STEP_DECIDED, /* derived: the completion policy is fulfilled, tasks still run */
 	STEP_STOP,
 	STEP_GRACE_OVER,
 	STEP_ALL_EXITED, /* derived: the last task ended */
@@ -54,9 +54,10 @@ enum job_step {
 /* HOLD, QUEUE, UNQUEUE, RELEASE and SETTLE touch memory only and are carried out when the
  * event is recorded; the others touch the outside and wait until it is on disk. */
 enum effect {
-	FX_HOLD = 1,        /* watch the dependencies */
-	FX_QUEUE = 2,       /* tell plan: it waits */
-	FX_LAUNCH = 4,      /* takes what PLACED gave; prepare and start every task that is not over */
+	FX_HOLD = 1,  /* watch the dependencies */
+	FX_QUEUE = 2, /* tell plan: it waits */
+	FX_LAUNCH =
+		4, /* takes what PLACED gave; prepare and start every task that is not over */
 	FX_WATCH_LIMIT = 8, /* time limit timer */
 	FX_TERM = 16,       /* ask every task to end; grace timer */
 	FX_KILL = 32,       /* end every task now */
@@ -88,6 +89,7 @@ struct task_life {
 
 struct task_life life_task(enum task_state state, enum task_step step);
 
-const char *job_state_word(enum job_state s);   /* "queued", ...: stable, in the API */
+const char *job_state_word(enum job_state s); /* "queued", ...: stable, in the API */
 int job_state_from_word(const char *word, enum job_state *out);
-const char *task_state_word(enum task_state s); /* "idle", "starting", "running", "over" */
+const char *
+task_state_word(enum task_state s); /* "idle", "starting", "running", "over" */

@@ -17,6 +17,7 @@ struct node {
 };
 
 struct quota {
-	struct resources limit; /* cpu_milli or memory_bytes -1: no limit; device kinds not named: none set */
-	int max_running_jobs;   /* -1: no limit */
+	struct resources
+		limit; /* cpu_milli or memory_bytes -1: no limit; device kinds not named: none set */
+	int max_running_jobs; /* -1: no limit */
 };

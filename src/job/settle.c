@@ -60,17 +60,22 @@ static enum outcome verdict(const struct job *j)
 static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 {
 	if (j->stop == STOP_USER) {
-		buf_printf(out, "stopped by %s", j->stop_by ? j->stop_by : "an administrator");
+		buf_printf(out, "stopped by %s",
+			   j->stop_by ? j->stop_by : "an administrator");
 		if (!ran(j))
-			buf_adds(out, j->attempt ? " while it waited for its next attempt" : " before it ran");
+			buf_adds(out, j->attempt ? " while it waited for its next attempt"
+						 : " before it ran");
 		else if (j->killed)
-			buf_adds(out, "; it did not end by itself in its grace period and was killed");
+			buf_adds(
+				out,
+				"; it did not end by itself in its grace period and was killed");
 		if (j->stop_text && *j->stop_text)
 			buf_printf(out, ": %s", j->stop_text);
 		return;
 	}
 	if (j->stop == STOP_DEPENDENCY) {
-		buf_adds(out, j->stop_text ? j->stop_text : "a job it depends on did not succeed");
+		buf_adds(out, j->stop_text ? j->stop_text
+					   : "a job it depends on did not succeed");
 		return;
 	}
 	if (j->stop == STOP_TIME_LIMIT) {
@@ -90,7 +95,8 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 
 static bool may_retry(const struct job *j, enum outcome o)
 {
-	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY || j->stop == STOP_TIME_LIMIT)
+	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY ||
+	    j->stop == STOP_TIME_LIMIT)
 		return false;
 	if (j->stop == STOP_PREEMPTED)
 		return true;

@@ -23,7 +23,8 @@ void yard_note_user(struct yard *y, const char *name, int slot)
 		y->user_slots = slot + 1;
 }
 
-void yard_note_quota(struct yard *y, const char *scope, const char *name, const struct quota *q)
+void yard_note_quota(struct yard *y, const char *scope, const char *name,
+		     const struct quota *q)
 {
 	struct quota_entry *entry = mem_alloc(1, sizeof *entry);
 	AUTO_FREE char *key = str_printf("%s/%s", scope, name);
@@ -55,7 +56,8 @@ static void fold(void *arg, const struct event *e)
 		return;
 	}
 	if (!l || !job_legal(l->job, e)) {
-		err_set(&f->err, ERR_CORRUPT, "the store's event %lld (%s of job %lld) does not follow",
+		err_set(&f->err, ERR_CORRUPT,
+			"the store's event %lld (%s of job %lld) does not follow",
 			(long long)e->seq, event_kind_word(e->kind), (long long)e->job);
 		return;
 	}
@@ -64,8 +66,8 @@ static void fold(void *arg, const struct event *e)
 
 static bool holds_resources(const struct job *j)
 {
-	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_STOPPING ||
-	       j->state == JOB_COLLECTING;
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING ||
+	       j->state == JOB_STOPPING || j->state == JOB_COLLECTING;
 }
 
 static void redo(struct yard *y)

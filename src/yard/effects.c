@@ -30,7 +30,9 @@ static struct errand *errand_begin(struct yard *y, const struct job *j)
 {
 	struct errand *e = mem_alloc(1, sizeof *e);
 
-	*e = (struct errand){ .yard = y, .job = j->id, .attempt = j->attempt, .next = y->errands };
+	*e = (struct errand){
+		.yard = y, .job = j->id, .attempt = j->attempt, .next = y->errands
+	};
 	if (y->errands)
 		y->errands->prev = e;
 	y->errands = e;
@@ -50,7 +52,9 @@ void yard_errand_end(struct errand *e)
 
 static struct task_ref ref_of(const struct job *j, size_t rank)
 {
-	return (struct task_ref){ .job = j->id, .task = (int)rank, .attempt = j->attempt };
+	return (struct task_ref){ .job = j->id,
+				  .task = (int)rank,
+				  .attempt = j->attempt };
 }
 
 /* Tasks that will never reach the engine end here, with the reason. */
@@ -60,7 +64,9 @@ static void end_unstarted(struct yard *y, struct live *l, const char *why)
 	int attempt = l->job->attempt;
 
 	for (size_t i = 0; i < l->job->task_count; i++) {
-		struct event e = { .job = id, .kind = EV_EXITED, .attempt = attempt, .task = (int)i };
+		struct event e = {
+			.job = id, .kind = EV_EXITED, .attempt = attempt, .task = (int)i
+		};
 
 		e.exit.kind = EXIT_UNSTARTED;
 		strncpy(e.exit.text, why, sizeof e.exit.text - 1);
@@ -68,12 +74,13 @@ static void end_unstarted(struct yard *y, struct live *l, const char *why)
 	}
 }
 
-static void start_task(struct yard *y, struct live *l, size_t rank, const struct depot_places *p)
+static void start_task(struct yard *y, struct live *l, size_t rank,
+		       const struct depot_places *p, const struct contract_peers *peers)
 {
 	const struct job *j = l->job;
 	struct task_ref ref = ref_of(j, rank);
-	AUTO_FREE char *folder = y->config.depot->ops->attempt_folder(y->config.depot, j->id,
-								      (int)rank, j->attempt);
+	AUTO_FREE char *folder = y->config.depot->ops->attempt_folder(
+		y->config.depot, j->id, (int)rank, j->attempt);
 	struct contract_places places = {
 		.attempt_folder = folder,
 		.code = p->code,
@@ -82,6 +89,7 @@ static void start_task(struct yard *y, struct live *l, size_t rank, const struct
 		.user_path = y->config.user_path,
 		.uid_base = yard_uid_base(y, j->owner),
 		.uid_count = WHO_RANGE,
+		.peers = peers,
 	};
 	struct bundle *b;
 
@@ -90,7 +98,8 @@ static void start_task(struct yard *y, struct live *l, size_t rank, const struct
 		return;
 	}
 	b = contract_bundle(j, (int)rank, &places);
-	b->log_limit_bytes = y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
+	b->log_limit_bytes =
+		y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
 	b->pids_max = TASK_PIDS_MAX;
 	y->engine->ops->start(y->engine, b);
 }
@@ -116,17 +125,20 @@ static void prepared(void *arg, const struct depot_places *p, const struct err *
 		return;
 	}
 	l->launched = true;
+	struct contract_peers *peers = contract_peers_create(l->job);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (l->job->tasks[i].state != TASK_OVER)
-			start_task(y, l, i, p);
+			start_task(y, l, i, p, peers);
+	contract_peers_destroy(peers);
 }
 
 static void launch(struct yard *y, struct live *l)
 {
 	l->launched = false;
 	l->preparing = true;
-	y->config.depot->ops->prepare(y->config.depot, l->job, yard_uid_base(y, l->job->owner),
-				      prepared, errand_begin(y, l->job));
+	y->config.depot->ops->prepare(y->config.depot, l->job,
+				      yard_uid_base(y, l->job->owner), prepared,
+				      errand_begin(y, l->job));
 }
 
 static void adopt(struct yard *y, struct live *l)
@@ -160,7 +172,9 @@ static void collected(void *arg, const struct err *err)
 	struct errand errand = *(struct errand *)arg;
 	struct yard *y = errand.yard;
 	struct live *l = yard_find(y, errand.job);
-	struct event e = { .job = errand.job, .kind = EV_COLLECTED, .attempt = errand.attempt };
+	struct event e = { .job = errand.job,
+			   .kind = EV_COLLECTED,
+			   .attempt = errand.attempt };
 
 	yard_errand_end(arg);
 	if (l)
@@ -175,7 +189,8 @@ static void collect(struct yard *y, struct live *l)
 	if (l->collecting || l->job->state != JOB_COLLECTING)
 		return;
 	l->collecting = true;
-	y->config.depot->ops->collect(y->config.depot, l->job, collected, errand_begin(y, l->job));
+	y->config.depot->ops->collect(y->config.depot, l->job, collected,
+				      errand_begin(y, l->job));
 }
 
 /* The one timer of a job; its state says what the time means. */
@@ -257,14 +272,21 @@ void yard_act(struct yard *y, struct live *l, uint32_t effects)
 
 static void sink_started(void *arg, const struct task_ref *ref)
 {
-	struct event e = { .kind = EV_STARTED, .job = ref->job, .attempt = ref->attempt, .task = ref->task };
+	struct event e = { .kind = EV_STARTED,
+			   .job = ref->job,
+			   .attempt = ref->attempt,
+			   .task = ref->task };
 
 	yard_record(arg, &e, NULL, NULL);
 }
 
-static void sink_exited(void *arg, const struct task_ref *ref, const struct task_exit *exit)
+static void sink_exited(void *arg, const struct task_ref *ref,
+			const struct task_exit *exit)
 {
-	struct event e = { .kind = EV_EXITED, .job = ref->job, .attempt = ref->attempt, .task = ref->task };
+	struct event e = { .kind = EV_EXITED,
+			   .job = ref->job,
+			   .attempt = ref->attempt,
+			   .task = ref->task };
 
 	e.exit = *exit;
 	yard_record(arg, &e, NULL, NULL);

@@ -16,7 +16,8 @@ static void remember(struct live *on, int64_t job)
 	for (size_t i = 0; i < on->dependant_count; i++)
 		if (on->dependants[i] == job)
 			return;
-	mem_grow(&on->dependants, &on->dependant_cap, on->dependant_count, sizeof *on->dependants);
+	mem_grow(&on->dependants, &on->dependant_cap, on->dependant_count,
+		 sizeof *on->dependants);
 	on->dependants[on->dependant_count++] = job;
 }
 
@@ -46,9 +47,12 @@ void yard_check_held(struct yard *y, struct live *l)
 	for (size_t i = 0; i < s->after_count; i++) {
 		enum met met = look_at(y, &s->after[i], l->job->id);
 		if (met == MET_NEVER) {
-			struct event e = { .job = l->job->id, .kind = EV_STOP, .stop = STOP_DEPENDENCY };
-			e.text = str_printf("job %lld, which it waits for by after-ok, did not succeed",
-					    (long long)s->after[i].job);
+			struct event e = { .job = l->job->id,
+					   .kind = EV_STOP,
+					   .stop = STOP_DEPENDENCY };
+			e.text = str_printf(
+				"job %lld, which it waits for by after-ok, did not succeed",
+				(long long)s->after[i].job);
 			yard_record(y, &e, NULL, NULL);
 			return;
 		}

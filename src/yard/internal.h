@@ -30,7 +30,7 @@ struct live {
 	struct world_timer *timer; /* time limit, grace or pause: the state says which */
 	int64_t *dependants;       /* jobs that wait for this one */
 	size_t dependant_count, dependant_cap;
-	bool launched;  /* this attempt's tasks are the engine's: exits will come from there */
+	bool launched; /* this attempt's tasks are the engine's: exits will come from there */
 	bool preparing, collecting;
 	bool dirty; /* its row is not in the batch yet */
 };
@@ -112,11 +112,13 @@ struct yard_watch {
 
 /* record.c: takes what the event owns.  The answer, if any, comes after the commit. */
 void yard_record(struct yard *y, struct event *e, yard_done done, void *arg);
-void yard_record_submit(struct yard *y, struct event *e, struct spec *spec, yard_done done, void *arg);
+void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
+			yard_done done, void *arg);
 void yard_answer(struct yard *y, int64_t job, bool again, yard_done done, void *arg);
 void yard_refuse(struct yard *y, const struct err *err, yard_done done, void *arg);
 void yard_kick(struct yard *y); /* a flush comes soon */
-void yard_follow_up(struct yard *y, struct live *l, uint32_t effects); /* those in memory */
+void yard_follow_up(struct yard *y, struct live *l,
+		    uint32_t effects); /* those in memory */
 struct live *yard_find(const struct yard *y, int64_t job);
 struct live *yard_adopt_job(struct yard *y, struct job *j);
 void yard_drop_job(struct yard *y, struct live *l);
@@ -131,10 +133,11 @@ int64_t yard_uid_base(const struct yard *y, const char *owner); /* -1: private m
 void yard_plan_wait(struct yard *y, const struct job *j);
 void yard_plan_held(struct yard *y, const struct job *j);
 void yard_plan_id(struct yard *y, enum plan_delta_kind kind, int64_t id);
-void yard_plan_quota(struct yard *y, const char *scope, const char *name, const struct quota *q);
+void yard_plan_quota(struct yard *y, const char *scope, const char *name,
+		     const struct quota *q);
 void yard_plan_node(struct yard *y, const struct node *n);
-int yard_plan_possible(struct yard *y, const struct spec *s, const char *user, const char *group,
-		       struct err *err);
+int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
+		       const char *group, struct err *err);
 void yard_plan_step(struct yard *y);
 
 /* boot.c */
@@ -143,6 +146,8 @@ int yard_boot(struct yard *y, struct err *err);
 /* held.c: dependencies of a held job, looked at when it is held and when one ends */
 void yard_check_held(struct yard *y, struct live *l);
 
-void yard_sink(struct yard *y, struct engine_sink *out); /* effects.c: the engine's reports */
+void yard_sink(struct yard *y,
+	       struct engine_sink *out); /* effects.c: the engine's reports */
 void yard_note_user(struct yard *y, const char *name, int slot);
-void yard_note_quota(struct yard *y, const char *scope, const char *name, const struct quota *q);
+void yard_note_quota(struct yard *y, const char *scope, const char *name,
+		     const struct quota *q);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "yard/internal.h"
 
+/* A checked spec has its ports in the order plan gives them out: any number first, then fixed. */
 static void fill_role(const struct role *r, struct plan_role *out)
 {
 	*out = (struct plan_role){ .count = r->count, .each = r->each };
@@ -61,7 +62,8 @@ void yard_plan_id(struct yard *y, enum plan_delta_kind kind, int64_t id)
 	plan_apply(y->plan, &d);
 }
 
-void yard_plan_quota(struct yard *y, const char *scope, const char *name, const struct quota *q)
+void yard_plan_quota(struct yard *y, const char *scope, const char *name,
+		     const struct quota *q)
 {
 	struct plan_delta d = { .name = name, .quota = q };
 
@@ -85,8 +87,8 @@ void yard_plan_node(struct yard *y, const struct node *n)
 	y->step_asked = true;
 }
 
-int yard_plan_possible(struct yard *y, const struct spec *s, const char *user, const char *group,
-		       struct err *err)
+int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
+		       const char *group, struct err *err)
 {
 	struct plan_job pj = { .id = y->next_job, .user = user, .group = group };
 	AUTO_FREE struct plan_role *roles = fill_job(s, &pj);
@@ -112,22 +114,6 @@ static void decided(void *arg, const struct plan_decision *d)
 	};
 }
 
-/* plan gives ports of any number first, then the fixed ones; tasks know them in the order
- * their role asks for them. */
-static void order_ports(const struct role *r, struct placement *p)
-{
-	int sorted[PORTS_MAX], n = 0, any = 0, fixed = 0;
-
-	for (size_t i = 0; i < r->port_count; i++)
-		fixed += r->ports[i].fixed ? 0 : r->ports[i].count;
-	for (size_t i = 0; i < r->port_count; i++) {
-		int count = r->ports[i].fixed ? 1 : r->ports[i].count;
-		for (int k = 0; k < count && n < p->port_count; k++)
-			sorted[n++] = p->ports[r->ports[i].fixed ? fixed++ : any++];
-	}
-	memcpy(p->ports, sorted, (size_t)n * sizeof sorted[0]);
-}
-
 void yard_plan_step(struct yard *y)
 {
 	struct decisions ds = { 0 };
@@ -143,8 +129,6 @@ void yard_plan_step(struct yard *y)
 			event_fini(e);
 			continue;
 		}
-		for (size_t t = 0; t < e->place_count; t++)
-			order_ports(&l->job->spec->roles[l->job->tasks[t].role], &e->places[t]);
 		yard_record(y, e, NULL, NULL);
 	}
 	free(ds.items);

@@ -53,8 +53,9 @@ static void why_held(struct yard *y, const struct job *j, struct buf *words)
 		const struct job *on = yard_live(y, d->job);
 
 		if (on && on->state != JOB_ENDED)
-			buf_printf(words, "%sit waits for job %lld (%s, %s) to %s", words->len ? "; " : "",
-				   (long long)d->job, on->spec->name, job_state_word(on->state),
+			buf_printf(words, "%sit waits for job %lld (%s, %s) to %s",
+				   words->len ? "; " : "", (long long)d->job,
+				   on->spec->name, job_state_word(on->state),
 				   d->ok ? "succeed" : "end");
 	}
 }
@@ -82,13 +83,13 @@ void yard_why(struct yard *y, const struct job *j, struct buf *words)
 		break;
 	case JOB_BACKOFF:
 		left = j->retry_at_ms - world_now_ms(y->world);
-		buf_printf(words, "attempt %d failed (%s); it is tried again in %s", j->attempt,
-			   j->reason ? j->reason : "unknown",
+		buf_printf(words, "attempt %d failed (%s); it is tried again in %s",
+			   j->attempt, j->reason ? j->reason : "unknown",
 			   units_show_duration(left > 0 ? left : 0, pause));
 		break;
 	case JOB_ENDED:
-		buf_printf(words, "it does not wait: it has ended (%s): %s", outcome_word(j->outcome),
-			   j->reason ? j->reason : "");
+		buf_printf(words, "it does not wait: it has ended (%s): %s",
+			   outcome_word(j->outcome), j->reason ? j->reason : "");
 		break;
 	case JOB_STARTING:
 	case JOB_RUNNING:
@@ -115,19 +116,23 @@ char *yard_attempt_folder(struct yard *y, int64_t job, int task, int attempt)
 	return y->config.depot->ops->attempt_folder(y->config.depot, job, task, attempt);
 }
 
-static int running_task(struct yard *y, int64_t job, int task, struct task_ref *ref, struct err *err)
+static int running_task(struct yard *y, int64_t job, int task, struct task_ref *ref,
+			struct err *err)
 {
 	const struct job *j = yard_live(y, job);
 
 	if (!j)
-		return err_set(err, ERR_CONFLICT, "job %lld does not run", (long long)job);
+		return err_set(err, ERR_CONFLICT, "job %lld does not run",
+			       (long long)job);
 	if (task < 0 || (size_t)task >= j->task_count)
-		return err_set(err, ERR_NOT_FOUND, "job %lld has tasks 0 to %zu, not %d", (long long)job,
-			       j->task_count - 1, task);
+		return err_set(err, ERR_NOT_FOUND, "job %lld has tasks 0 to %zu, not %d",
+			       (long long)job, j->task_count - 1, task);
 	if (j->tasks[task].state != TASK_RUNNING)
-		return err_set(err, ERR_CONFLICT, "task %d of job %lld does not run (it is %s; the job is %s)",
-			       task, (long long)job, task_state_word(j->tasks[task].state),
-			       job_state_word(j->state));
+		return err_set(
+			err, ERR_CONFLICT,
+			"task %d of job %lld does not run (it is %s; the job is %s)",
+			task, (long long)job, task_state_word(j->tasks[task].state),
+			job_state_word(j->state));
 	*ref = (struct task_ref){ .job = job, .task = task, .attempt = j->attempt };
 	return 0;
 }
@@ -142,7 +147,8 @@ int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bo
 	return y->engine->ops->exec(y->engine, &ref, argv, tty, out, err);
 }
 
-int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out, struct err *err)
+int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out,
+	       struct err *err)
 {
 	struct task_ref ref;
 
@@ -151,7 +157,8 @@ int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out, 
 	return y->engine->ops->usage(y->engine, &ref, out, err);
 }
 
-int yard_quota(const struct yard *y, const char *scope, const char *name, struct quota *out)
+int yard_quota(const struct yard *y, const char *scope, const char *name,
+	       struct quota *out)
 {
 	AUTO_FREE char *key = str_printf("%s/%s", scope, name);
 	const struct quota_entry *entry = map_gets(y->quotas, key);
@@ -171,12 +178,14 @@ size_t yard_nodes(const struct yard *y, struct yard_node *out, size_t max)
 	return y->node_count;
 }
 
-struct yard_watch *yard_watch_add(struct yard *y, void (*each)(void *arg, const struct event *e),
-				  void *arg)
+struct yard_watch *
+yard_watch_add(struct yard *y, void (*each)(void *arg, const struct event *e), void *arg)
 {
 	struct yard_watch *w = mem_alloc(1, sizeof *w);
 
-	*w = (struct yard_watch){ .yard = y, .each = each, .arg = arg, .next = y->watches };
+	*w = (struct yard_watch){
+		.yard = y, .each = each, .arg = arg, .next = y->watches
+	};
 	if (y->watches)
 		y->watches->prev = w;
 	y->watches = w;

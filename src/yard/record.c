@@ -102,7 +102,8 @@ void yard_follow_up(struct yard *y, struct live *l, uint32_t effects)
 		yard_plan_wait(y, l->job);
 	if (effects & FX_UNQUEUE)
 		yard_plan_id(y, PLAN_LEAVE, l->job->id);
-	if (effects & FX_RELEASE && !(YARD_PLANT == PLANT_SLOT && l->job->stop == STOP_USER))
+	if (effects & FX_RELEASE &&
+	    !(YARD_PLANT == PLANT_SLOT && l->job->stop == STOP_USER))
 		yard_plan_id(y, PLAN_RELEASE, l->job->id);
 	if (effects & (FX_QUEUE | FX_RELEASE | FX_UNQUEUE))
 		y->step_asked = true;
@@ -111,7 +112,9 @@ void yard_follow_up(struct yard *y, struct live *l, uint32_t effects)
 		yard_record(y, &next, NULL, NULL);
 	}
 	if (effects & FX_COLLECT && !yard_has_outputs(l->job)) {
-		next = (struct event){ .job = l->job->id, .kind = EV_COLLECTED, .attempt = l->job->attempt };
+		next = (struct event){ .job = l->job->id,
+				       .kind = EV_COLLECTED,
+				       .attempt = l->job->attempt };
 		yard_record(y, &next, NULL, NULL);
 	}
 }
@@ -144,7 +147,8 @@ static void mark_dirty(struct yard *y, struct live *l)
 	y->dirty[y->dirty_count++] = l;
 }
 
-static void enqueue(struct yard *y, struct event *e, uint32_t effects, yard_done done, void *arg)
+static void enqueue(struct yard *y, struct event *e, uint32_t effects, yard_done done,
+		    void *arg)
 {
 	struct pending *p;
 
@@ -190,7 +194,8 @@ void yard_record(struct yard *y, struct event *e, yard_done done, void *arg)
 		tell_dependants(y, l);
 }
 
-void yard_record_submit(struct yard *y, struct event *e, struct spec *spec, yard_done done, void *arg)
+void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
+			yard_done done, void *arg)
 {
 	struct live *l;
 	uint32_t effects;

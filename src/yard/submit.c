@@ -8,8 +8,8 @@
 #include "yard/internal.h"
 
 /* The job this key made before: 1 with its id, 0: none, -1: the key was used otherwise. */
-static int known_key(struct yard *y, const char *owner, const char *key, const char *digest,
-		     int64_t *job, struct err *err)
+static int known_key(struct yard *y, const char *owner, const char *key,
+		     const char *digest, int64_t *job, struct err *err)
 {
 	AUTO_FREE char *name = str_printf("%s\n%s", owner, key);
 	struct live *l = map_gets(y->keys, name);
@@ -37,8 +37,8 @@ static void see_row(void *arg, const struct store_row *row)
 		*who = NULL;
 }
 
-static int check_dependencies(struct yard *y, const struct principal *who, const struct spec *s,
-			      struct err *err)
+static int check_dependencies(struct yard *y, const struct principal *who,
+			      const struct spec *s, struct err *err)
 {
 	for (size_t i = 0; i < s->after_count; i++) {
 		const struct principal *seen = who;
@@ -46,7 +46,8 @@ static int check_dependencies(struct yard *y, const struct principal *who, const
 
 		if (l && !who_may_see(who, l->job->owner, l->job->group))
 			seen = NULL;
-		else if (!l && store_row(y->config.store, s->after[i].job, see_row, &seen, NULL) < 0)
+		else if (!l && store_row(y->config.store, s->after[i].job, see_row, &seen,
+					 NULL) < 0)
 			seen = NULL;
 		if (!seen)
 			return err_set(err, ERR_INVALID, "%s: there is no job %lld",
@@ -67,9 +68,10 @@ static int check_submit(struct yard *y, const struct principal *who, const struc
 	const char *group = group_of(who, s);
 
 	if (!who->admin && !str_eq(group, who->group))
-		return err_set(err, ERR_DENIED,
-			       "group: %s is not in group '%s'; leave it out or write '%s'", who->name,
-			       group, who->group);
+		return err_set(
+			err, ERR_DENIED,
+			"group: %s is not in group '%s'; leave it out or write '%s'",
+			who->name, group, who->group);
 	if (check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);
@@ -86,8 +88,8 @@ static void ensure_user(struct yard *y, const struct principal *who)
 	yard_record(y, &e, NULL, NULL);
 }
 
-void yard_submit(struct yard *y, const struct principal *who, struct spec *spec, const char *key,
-		 const char *digest, yard_done done, void *arg)
+void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
+		 const char *key, const char *digest, yard_done done, void *arg)
 {
 	AUTO_SPEC struct spec *owned = spec;
 	struct err err = { 0 };
@@ -99,7 +101,8 @@ void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
 		return;
 	}
 	if (y->trouble.code != ERR_NONE && known == 0)
-		known = err_set(&err, ERR_BUSY, "the yard cannot write to its disk now: %s",
+		known = err_set(&err, ERR_BUSY,
+				"the yard cannot write to its disk now: %s",
 				y->trouble.text);
 	if (known < 0 || check_submit(y, who, owned, &err) < 0) {
 		yard_refuse(y, &err, done, arg);
@@ -153,7 +156,8 @@ void yard_set_quota(struct yard *y, const struct principal *who, const char *sco
 	if (!who->admin)
 		err_set(&err, ERR_DENIED, "only an administrator sets quotas");
 	else if (!str_eq(scope, "user") && !str_eq(scope, "group"))
-		err_set(&err, ERR_INVALID, "scope: '%s' is neither user nor group", scope);
+		err_set(&err, ERR_INVALID, "scope: '%s' is neither user nor group",
+			scope);
 	else if (!*name || strlen(name) >= NAME_MAX_BYTES)
 		err_set(&err, ERR_INVALID, "name: 1 to %d bytes", NAME_MAX_BYTES - 1);
 	if (err.code != ERR_NONE) {
@@ -176,8 +180,8 @@ int yard_try(struct yard *y, const struct principal *who, const struct spec *spe
 	if (check_submit(y, who, spec, err) < 0)
 		return -1;
 	if (waiting)
-		buf_printf(words, "it would join the queue behind %zu waiting job%s", waiting,
-			   waiting == 1 ? "" : "s");
+		buf_printf(words, "it would join the queue behind %zu waiting job%s",
+			   waiting, waiting == 1 ? "" : "s");
 	else
 		buf_adds(words, "nothing is waiting: it would be looked at at once");
 	return 0;

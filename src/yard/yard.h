@@ -26,12 +26,15 @@ struct yard_config {
 	struct world *world;
 	struct store *store;
 	struct depot *depot;
-	struct engine *(*make_engine)(void *arg, const struct engine_sink *sink, struct err *err);
+	struct engine *(*make_engine)(void *arg, const struct engine_sink *sink,
+				      struct err *err);
 	void *make_engine_arg;
-	int64_t uid_base;         /* root mode: first uid of slot 0; -1: private mode */
-	const char *user_path;    /* private mode: PATH whose folders under $HOME tasks may read */
-	int64_t log_limit_bytes;  /* 0: 1 GiB */
-	void (*on_fatal)(void *arg, const struct err *err); /* the store failed: stop the daemon */
+	int64_t uid_base; /* root mode: first uid of slot 0; -1: private mode */
+	const char *
+		user_path; /* private mode: PATH whose folders under $HOME tasks may read */
+	int64_t log_limit_bytes; /* 0: 1 GiB */
+	void (*on_fatal)(void *arg,
+			 const struct err *err); /* the store failed: stop the daemon */
 	void *on_fatal_arg;
 };
 
@@ -43,15 +46,16 @@ void yard_destroy(struct yard *y); /* tasks go on */
 typedef void (*yard_done)(void *arg, int64_t job, bool again, const struct err *err);
 
 /* Takes the checked spec.  key NULL: none.  digest: of the request body (hex). */
-void yard_submit(struct yard *y, const struct principal *who, struct spec *spec, const char *key,
-		 const char *digest, yard_done done, void *arg);
+void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
+		 const char *key, const char *digest, yard_done done, void *arg);
 /* Stopping what is stopping or ended is fine. */
 void yard_stop(struct yard *y, const struct principal *who, int64_t job, const char *text,
 	       yard_done done, void *arg);
 void yard_set_quota(struct yard *y, const struct principal *who, const char *scope,
 		    const char *name, const struct quota *q, yard_done done, void *arg);
 /* -1: no quota is set for that user or group. */
-int yard_quota(const struct yard *y, const char *scope, const char *name, struct quota *out);
+int yard_quota(const struct yard *y, const char *scope, const char *name,
+	       struct quota *out);
 /* What spec would meet now: 0, or why it can never run; words: would it start now, or why not. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
@@ -63,22 +67,26 @@ size_t yard_live_count(const struct yard *y);
 struct job *yard_load(struct yard *y, int64_t job, struct err *err);
 struct store *yard_store(struct yard *y); /* for lists and history: read only */
 void yard_why(struct yard *y, const struct job *j, struct buf *words);
-int yard_position(const struct yard *y, int64_t job); /* in the queue: 1 is the head; 0: not waiting */
-char *yard_attempt_folder(struct yard *y, int64_t job, int task, int attempt); /* caller frees */
+int yard_position(const struct yard *y,
+		  int64_t job); /* in the queue: 1 is the head; 0: not waiting */
+char *yard_attempt_folder(struct yard *y, int64_t job, int task,
+			  int attempt); /* caller frees */
 int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bool tty,
 	      struct world_stream **out, struct err *err);
-int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out, struct err *err);
+int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out,
+	       struct err *err);
 
 struct yard_node {
 	struct node node;
 	struct resources used;
 	int tasks;
 };
-size_t yard_nodes(const struct yard *y, struct yard_node *out, size_t max); /* gives the count */
+size_t yard_nodes(const struct yard *y, struct yard_node *out,
+		  size_t max); /* gives the count */
 
 /* Committed events, in order, from now on.  The callback may add and remove watches. */
 struct yard_watch;
-struct yard_watch *yard_watch_add(struct yard *y, void (*each)(void *arg, const struct event *e),
-				  void *arg);
+struct yard_watch *
+yard_watch_add(struct yard *y, void (*each)(void *arg, const struct event *e), void *arg);
 void yard_watch_remove(struct yard_watch *w); /* NULL is fine */
-int64_t yard_last_seq(const struct yard *y); /* of the last committed event */
+int64_t yard_last_seq(const struct yard *y);  /* of the last committed event */

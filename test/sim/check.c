@@ -18,7 +18,8 @@ void broke(struct run *r, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof text, fmt, ap);
 	va_end(ap);
-	err_set(&r->broken, ERR_INTERNAL, "%s (step %ld, %d crashes)", text, r->steps, r->crashes);
+	err_set(&r->broken, ERR_INTERNAL, "%s (step %ld, %d crashes)", text, r->steps,
+		r->crashes);
 }
 
 static void note_row(void *arg, const struct store_row *row)
@@ -33,17 +34,19 @@ bool check_boot(struct run *r)
 		struct store_row row;
 
 		if (c->acked && store_row(r->store, c->job, note_row, &row, NULL) < 0)
-			broke(r, "job %lld was acknowledged and is gone", (long long)c->job);
+			broke(r, "job %lld was acknowledged and is gone",
+			      (long long)c->job);
 	}
 	if (yard_last_seq(r->yard) < r->told_seq)
-		broke(r, "event %lld was shown to a watcher and is gone", (long long)r->told_seq);
+		broke(r, "event %lld was shown to a watcher and is gone",
+		      (long long)r->told_seq);
 	return r->broken.code == ERR_NONE;
 }
 
 static bool holds(const struct job *j)
 {
-	return j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_STOPPING ||
-	       j->state == JOB_COLLECTING;
+	return j->state == JOB_STARTING || j->state == JOB_RUNNING ||
+	       j->state == JOB_STOPPING || j->state == JOB_COLLECTING;
 }
 
 #define NODES_MAX 8
@@ -71,7 +74,8 @@ static void count_job(struct run *r, struct census *c, const struct job *j)
 		size_t n = node_index(c, p->node);
 
 		if (c->devices[n] & p->devices[0].mask)
-			broke(r, "a device of %s is given twice (job %lld)", p->node, (long long)j->id);
+			broke(r, "a device of %s is given twice (job %lld)", p->node,
+			      (long long)j->id);
 		c->devices[n] |= p->devices[0].mask;
 		resources_add(&c->used[n], &j->spec->roles[j->tasks[t].role].each);
 	}
@@ -84,7 +88,8 @@ bool check_now(struct run *r)
 	size_t n = yard_nodes(r->yard, nodes, NODES_MAX);
 
 	for (size_t i = 0; i < r->claim_count; i++) {
-		const struct job *j = r->claims[i].job ? yard_live(r->yard, r->claims[i].job) : NULL;
+		const struct job *j =
+			r->claims[i].job ? yard_live(r->yard, r->claims[i].job) : NULL;
 		if (j && holds(j))
 			count_job(r, &c, j);
 	}
@@ -132,14 +137,16 @@ static void check_job(struct run *r, const struct claim *c)
 	if (store_events(r->store, c->job, 0, 100000, one_event, &h, &err) < 0)
 		broke(r, "events of job %lld: %s", (long long)c->job, err.text);
 	if (h.submitted != 1 || h.ended != 1)
-		broke(r, "job %lld was submitted %d and ended %d times", (long long)c->job, h.submitted,
-		      h.ended);
+		broke(r, "job %lld was submitted %d and ended %d times",
+		      (long long)c->job, h.submitted, h.ended);
 	for (int a = 1; h.fold && a <= h.fold->attempt; a++) {
 		for (size_t t = 0; t < h.fold->task_count; t++) {
-			struct task_ref ref = { .job = c->job, .task = (int)t, .attempt = a };
+			struct task_ref ref = { .job = c->job,
+						.task = (int)t,
+						.attempt = a };
 			if (engine_sim_starts(r->machine, &ref) > 1)
-				broke(r, "attempt %d of task %zu of job %lld ran twice", a, t,
-				      (long long)c->job);
+				broke(r, "attempt %d of task %zu of job %lld ran twice",
+				      a, t, (long long)c->job);
 		}
 	}
 	if (h.fold && c->stop_acked && h.fold->outcome == OUTCOME_NONE)
@@ -155,11 +162,14 @@ bool check_end(struct run *r)
 	if (yard_live_count(r->yard))
 		broke(r, "%zu jobs never end", yard_live_count(r->yard));
 	if (engine_sim_running(r->machine))
-		broke(r, "%d tasks run that no job knows", engine_sim_running(r->machine));
+		broke(r, "%d tasks run that no job knows",
+		      engine_sim_running(r->machine));
 	for (size_t i = 0; i < n; i++)
-		if (nodes[i].tasks || nodes[i].used.cpu_milli || nodes[i].used.memory_bytes)
-			broke(r, "%s: %d tasks and %lld mcpu are not given back", nodes[i].node.name,
-			      nodes[i].tasks, (long long)nodes[i].used.cpu_milli);
+		if (nodes[i].tasks || nodes[i].used.cpu_milli ||
+		    nodes[i].used.memory_bytes)
+			broke(r, "%s: %d tasks and %lld mcpu are not given back",
+			      nodes[i].node.name, nodes[i].tasks,
+			      (long long)nodes[i].used.cpu_milli);
 	for (size_t i = 0; i < r->claim_count; i++)
 		if (r->claims[i].acked)
 			check_job(r, &r->claims[i]);

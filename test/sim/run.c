@@ -17,7 +17,8 @@ static uint64_t chance(struct run *r, uint64_t below)
 	return world_random(r->world) % below;
 }
 
-static void say(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct run *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static void say(struct run *r, const char *fmt, ...)
 {
@@ -39,11 +40,12 @@ static void saw(void *arg, const struct event *e)
 	if (e->seq <= r->told_seq)
 		broke(r, "event %lld was shown twice or out of order", (long long)e->seq);
 	r->told_seq = e->seq;
-	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq, event_kind_word(e->kind),
-	    (long long)e->job, e->task);
+	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq,
+	    event_kind_word(e->kind), (long long)e->job, e->task);
 }
 
-static struct engine *make_engine(void *arg, const struct engine_sink *sink, struct err *err)
+static struct engine *make_engine(void *arg, const struct engine_sink *sink,
+				  struct err *err)
 {
 	struct run *r = arg;
 
@@ -53,7 +55,9 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink, str
 
 static void boot(struct run *r)
 {
-	struct yard_config c = { .world = r->world, .make_engine = make_engine, .make_engine_arg = r };
+	struct yard_config c = { .world = r->world,
+				 .make_engine = make_engine,
+				 .make_engine_arg = r };
 	struct err err = { 0 };
 
 	c.store = r->store = store_memory_open(r->world, r->disk);
@@ -64,7 +68,8 @@ static void boot(struct run *r)
 		broke(r, "boot: %s", err.text);
 		return;
 	}
-	r->told_seq = r->told_seq > yard_last_seq(r->yard) ? r->told_seq : yard_last_seq(r->yard);
+	r->told_seq = r->told_seq > yard_last_seq(r->yard) ? r->told_seq
+							   : yard_last_seq(r->yard);
 	yard_watch_add(r->yard, saw, r);
 	check_boot(r);
 }
@@ -115,7 +120,8 @@ static struct spec *make_spec(const struct claim *c)
 			role->fail_after = SPEC_ALL;
 	}
 	s->priority = v % 4 == 0 ? v % 11 : 0;
-	s->retry = (struct retry){ .max = v % 3, .backoff_ms = 100, .backoff_max_ms = 1000 };
+	s->retry =
+		(struct retry){ .max = v % 3, .backoff_ms = 100, .backoff_max_ms = 1000 };
 	s->time_limit_ms = v % 4 == 3 ? 2000 + v * 37 % 5000 : 0;
 	s->grace_ms = 200 + v % 900;
 	if (v % 2) {
@@ -139,17 +145,20 @@ static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 	if (err) {
 		say(r, "submit %s refused: %s", c->key, err->text);
 		if (c->acked && err->code != ERR_BUSY)
-			broke(r, "key %s was acknowledged as job %lld and is refused now: %s", c->key,
-			      (long long)c->job, err->text);
-		if (!c->acked && err->code != ERR_BUSY && err->code != ERR_INVALID && err->code != ERR_QUOTA)
+			broke(r,
+			      "key %s was acknowledged as job %lld and is refused now: %s",
+			      c->key, (long long)c->job, err->text);
+		if (!c->acked && err->code != ERR_BUSY && err->code != ERR_INVALID &&
+		    err->code != ERR_QUOTA)
 			broke(r, "submit %s: %s", c->key, err->text);
 		c->refused |= err->code == ERR_INVALID || err->code == ERR_QUOTA;
 		return;
 	}
 	if (c->acked && (c->job != job || !again))
-		broke(r, "key %s made job %lld and then job %lld", c->key, (long long)c->job,
-		      (long long)job);
-	say(r, "submit %s acknowledged as job %lld%s", c->key, (long long)job, again ? " (again)" : "");
+		broke(r, "key %s made job %lld and then job %lld", c->key,
+		      (long long)c->job, (long long)job);
+	say(r, "submit %s acknowledged as job %lld%s", c->key, (long long)job,
+	    again ? " (again)" : "");
 	c->acked = true;
 	c->job = job;
 }
@@ -194,8 +203,9 @@ static void conflict(void *arg, int64_t job, bool again, const struct err *err)
 
 	(void)again;
 	if (!err || (err->code != ERR_CONFLICT && err->code != ERR_BUSY))
-		broke(c->run, "key %s with another body gave job %lld instead of a conflict", c->key,
-		      (long long)job);
+		broke(c->run,
+		      "key %s with another body gave job %lld instead of a conflict",
+		      c->key, (long long)job);
 }
 
 static void ask_conflict(struct run *r, struct claim *c)
@@ -237,16 +247,18 @@ static void ignored(void *arg, int64_t job, bool again, const struct err *err)
 static void ask_quota(struct run *r, int64_t cpu_milli)
 {
 	struct principal admin;
-	struct quota q = { .limit = { .cpu_milli = cpu_milli, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	struct quota q = { .limit = { .cpu_milli = cpu_milli, .memory_bytes = -1 },
+			   .max_running_jobs = -1 };
 
 	principal(&admin, true);
-	yard_set_quota(r->yard, &admin, chance(r, 2) ? "user" : "group", chance(r, 2) ? "alice" : "lab", &q,
-		       ignored, r);
+	yard_set_quota(r->yard, &admin, chance(r, 2) ? "user" : "group",
+		       chance(r, 2) ? "alice" : "lab", &q, ignored, r);
 }
 
 static void set_disk(struct run *r, int fail_percent)
 {
-	struct store_disk_faults f = { .fail_percent = fail_percent, .delay_most_ms = 1 + (int64_t)chance(r, 40) };
+	struct store_disk_faults f = { .fail_percent = fail_percent,
+				       .delay_most_ms = 1 + (int64_t)chance(r, 40) };
 
 	r->full_disks += fail_percent > 0;
 	store_disk_set_faults(r->disk, &f);
@@ -309,11 +321,12 @@ static void wind_down(struct run *r)
 	set_disk(r, 0);
 	for (int i = 0; i < 4; i++) {
 		struct principal admin;
-		struct quota none = { .limit = { .cpu_milli = -1, .memory_bytes = -1 }, .max_running_jobs = -1 };
+		struct quota none = { .limit = { .cpu_milli = -1, .memory_bytes = -1 },
+				      .max_running_jobs = -1 };
 
 		principal(&admin, true);
-		yard_set_quota(r->yard, &admin, i & 1 ? "user" : "group", i & 2 ? "alice" : "lab", &none,
-			       ignored, r);
+		yard_set_quota(r->yard, &admin, i & 1 ? "user" : "group",
+			       i & 2 ? "alice" : "lab", &none, ignored, r);
 	}
 	for (int round = 0; round < 20 && ask_unanswered(r); round++)
 		world_sim_run_until(r->world, world_mono_ms(r->world) + 1000);

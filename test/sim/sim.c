@@ -14,7 +14,7 @@
 #include "model.h"
 #include "tap.h"
 
-#define FRESH_SEEDS  5000
+#define FRESH_SEEDS   5000
 #define PLANTED_SEEDS 1000
 
 static int replay(uint64_t seed, bool verbose)
@@ -22,7 +22,8 @@ static int replay(uint64_t seed, bool verbose)
 	struct run r;
 	bool ok = run_seed(&r, seed, verbose);
 
-	printf("seed %llu: %s\n", (unsigned long long)seed, ok ? "every law holds" : r.broken.text);
+	printf("seed %llu: %s\n", (unsigned long long)seed,
+	       ok ? "every law holds" : r.broken.text);
 	return !ok;
 }
 
@@ -35,14 +36,16 @@ static int many(const char *self, uint64_t first, long count)
 	for (long i = 0; i < count && failed < 3; i++) {
 		if (!run_seed(&r, first + (uint64_t)i, false)) {
 			failed++;
-			OK(false, "seed %llu: %s", (unsigned long long)(first + (uint64_t)i), r.broken.text);
+			OK(false, "seed %llu: %s",
+			   (unsigned long long)(first + (uint64_t)i), r.broken.text);
 			printf("# replay: %s --seed %llu -v\n", self,
 			       (unsigned long long)(first + (uint64_t)i));
 		}
 		steps += r.steps;
 		crashes += r.crashes;
 	}
-	OK(failed == 0, "every law holds in %ld histories (%ld steps, %ld crashes)", count, steps, crashes);
+	OK(failed == 0, "every law holds in %ld histories (%ld steps, %ld crashes)",
+	   count, steps, crashes);
 	OK(crashes > count, "and they were not quiet ones");
 	return END();
 }
@@ -54,8 +57,8 @@ static int find_bug(const char *name, uint64_t first)
 
 	while (i < PLANTED_SEEDS && run_seed(&r, first + (uint64_t)i, false))
 		i++;
-	OK(i < PLANTED_SEEDS, "the planted bug '%s' is found (after %ld seeds: %s)", name, i + 1,
-	   i < PLANTED_SEEDS ? r.broken.text : "-");
+	OK(i < PLANTED_SEEDS, "the planted bug '%s' is found (after %ld seeds: %s)", name,
+	   i + 1, i < PLANTED_SEEDS ? r.broken.text : "-");
 	return END();
 }
 
@@ -70,13 +73,16 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++) {
 		const char *value = i + 1 < argc ? argv[i + 1] : "";
 		if (str_eq(argv[i], "--seed") && str_to_i64(value, 0, INT64_MAX, &n) == 0)
-			return replay((uint64_t)n, i + 2 < argc && str_eq(argv[i + 2], "-v"));
+			return replay((uint64_t)n,
+				      i + 2 < argc && str_eq(argv[i + 2], "-v"));
 		if (str_eq(argv[i], "--find-bug"))
 			return find_bug(value, first);
-		if (str_eq(argv[i], "--seeds") && str_to_i64(value, 1, INT64_MAX, &n) == 0)
+		if (str_eq(argv[i], "--seeds") &&
+		    str_to_i64(value, 1, INT64_MAX, &n) == 0)
 			i++;
 		else {
-			fprintf(stderr, "usage: sim [--seeds N | --seed S [-v] | --find-bug NAME]\n");
+			fprintf(stderr,
+				"usage: sim [--seeds N | --seed S [-v] | --find-bug NAME]\n");
 			return 2;
 		}
 	}

@@ -107,10 +107,12 @@ static void check(struct tally *t, const struct job *j, int held)
 	t->histories++;
 	for (size_t i = 0; i < j->task_count; i++)
 		over += j->tasks[i].state == TASK_OVER;
-	t->bad_held += (j->state == JOB_STARTING || j->state == JOB_RUNNING ||
-			j->state == JOB_STOPPING || j->state == JOB_COLLECTING) != (held == 1);
+	t->bad_held +=
+		(j->state == JOB_STARTING || j->state == JOB_RUNNING ||
+		 j->state == JOB_STOPPING || j->state == JOB_COLLECTING) != (held == 1);
 	t->bad_exit += j->state == JOB_COLLECTING && over != j->task_count;
-	t->bad_exit += (j->state == JOB_STARTING || j->state == JOB_RUNNING || j->state == JOB_STOPPING) &&
+	t->bad_exit += (j->state == JOB_STARTING || j->state == JOB_RUNNING ||
+			j->state == JOB_STOPPING) &&
 		       over == j->task_count;
 }
 
@@ -170,7 +172,8 @@ static void histories(void)
 	explore(&t, word, 0);
 	OK(t.histories > 2000, "%ld histories of a gang of two were folded", t.histories);
 	OK(t.bad_held == 0, "a job holds its placement exactly from PLACED to COLLECTED");
-	OK(t.bad_exit == 0, "outputs are collected when the last task is over, and at once then");
+	OK(t.bad_exit == 0,
+	   "outputs are collected when the last task is over, and at once then");
 	OK(t.bad_settle == 0, "every ended job has an outcome and a sentence");
 	OK(t.stuck == 0, "no job is ever stuck");
 	OK(t.succeeded && t.failed && t.stopped, "all three outcomes are reached");
@@ -184,7 +187,8 @@ static struct job *run_to_end(struct spec *s, const char *moves)
 		struct event e = letter(j, *moves - 'a');
 		uint32_t fx;
 
-		if (!OK(job_legal(j, &e), "move %c is legal in %s", *moves, job_state_word(j->state)))
+		if (!OK(job_legal(j, &e), "move %c is legal in %s", *moves,
+			job_state_word(j->state)))
 			break;
 		fx = job_apply(j, &e);
 		if (fx & FX_SETTLE) {
@@ -205,7 +209,8 @@ static void verdicts(void)
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(0), "abcg");
-	OK(j->state == JOB_STOPPING && j->stop == STOP_POLICY, "one failed task ends the rest by default");
+	OK(j->state == JOB_STOPPING && j->stop == STOP_POLICY,
+	   "one failed task ends the rest by default");
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(0), "abcgdj");
@@ -215,21 +220,25 @@ static void verdicts(void)
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(1), "abcgdj");
-	OK(j->state == JOB_BACKOFF && j->retry_at_ms > 5000, "with a retry left it pauses first");
+	OK(j->state == JOB_BACKOFF && j->retry_at_ms > 5000,
+	   "with a retry left it pauses first");
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(1), "abcgdjkabcdej");
-	OK(j->outcome == OUTCOME_SUCCEEDED && j->attempt == 2, "and may succeed at the second attempt");
+	OK(j->outcome == OUTCOME_SUCCEEDED && j->attempt == 2,
+	   "and may succeed at the second attempt");
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(3), "abchidgj");
 	IS(outcome_word(j->outcome), "stopped", "a stopped job is not tried again");
-	IS(j->reason, "stopped by bob; it did not end by itself in its grace period and was killed",
+	IS(j->reason,
+	   "stopped by bob; it did not end by itself in its grace period and was killed",
 	   "and says who stopped it, and that it had to be killed");
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(0), "h");
-	IS(j->reason, "stopped by bob before it ran", "a job can be stopped while it waits");
+	IS(j->reason, "stopped by bob before it ran",
+	   "a job can be stopped while it waits");
 	job_destroy(j);
 }
 
@@ -273,25 +282,36 @@ static void policies(void)
 
 static void written_and_read(void)
 {
-	struct placement place = { .node = "n1", .slot = 3, .ports = { 20001 }, .port_count = 1 };
-	struct event e = { .kind = EV_PLACED, .attempt = 2, .places = &place, .place_count = 1 }, back;
+	struct placement place = {
+		.node = "n1", .slot = 3, .ports = { 20001 }, .port_count = 1
+	};
+	struct event e = { .kind = EV_PLACED,
+			   .attempt = 2,
+			   .places = &place,
+			   .place_count = 1 },
+		     back;
 	AUTO_BUF struct buf text = { 0 };
 	struct err err;
 
 	strcpy(place.devices[0].type, "gpu");
 	place.devices[0].mask = 1ull << 63 | 5;
 	event_encode(&e, &text);
-	OK(event_decode(EV_PLACED, buf_str(&text), text.len, &back, &err) == 0, "PLACED is read back");
-	OK(back.place_count == 1 && !memcmp(&back.places[0], &place, sizeof place) && back.attempt == 2,
+	OK(event_decode(EV_PLACED, buf_str(&text), text.len, &back, &err) == 0,
+	   "PLACED is read back");
+	OK(back.place_count == 1 && !memcmp(&back.places[0], &place, sizeof place) &&
+		   back.attempt == 2,
 	   "with everything it gave, device 63 too");
 	event_fini(&back);
 
 	e = (struct event){ .kind = EV_EXITED, .attempt = 1, .task = 4 };
-	e.exit = (struct task_exit){ .kind = EXIT_OOM, .peak_bytes = 5, .limit_bytes = 4, .cpu_ms = 9 };
+	e.exit = (struct task_exit){
+		.kind = EXIT_OOM, .peak_bytes = 5, .limit_bytes = 4, .cpu_ms = 9
+	};
 	buf_clear(&text);
 	event_encode(&e, &text);
-	OK(event_decode(EV_EXITED, buf_str(&text), text.len, &back, &err) == 0 && back.task == 4 &&
-		   back.exit.kind == EXIT_OOM && back.exit.peak_bytes == 5,
+	OK(event_decode(EV_EXITED, buf_str(&text), text.len, &back, &err) == 0 &&
+		   back.task == 4 && back.exit.kind == EXIT_OOM &&
+		   back.exit.peak_bytes == 5,
 	   "EXITED is read back");
 	event_fini(&back);
 
@@ -300,14 +320,16 @@ static void written_and_read(void)
 	e.by = mem_strdup("zoë");
 	buf_clear(&text);
 	event_encode(&e, &text);
-	OK(event_decode(EV_SUBMITTED, buf_str(&text), text.len, &back, &err) == 0 && back.spec &&
-		   back.spec->roles[0].count == 2 && back.spec->retry.max == 2,
+	OK(event_decode(EV_SUBMITTED, buf_str(&text), text.len, &back, &err) == 0 &&
+		   back.spec && back.spec->roles[0].count == 2 &&
+		   back.spec->retry.max == 2,
 	   "SUBMITTED is read back with its spec");
 	IS(back.by, "zoë", "and its owner");
 	event_fini(&back);
 	event_fini(&e);
 
-	OK(event_decode(EV_STOP, "{\"stop\":\"whim\"}", 15, &back, &err) < 0, "an unknown word is an error");
+	OK(event_decode(EV_STOP, "{\"stop\":\"whim\"}", 15, &back, &err) < 0,
+	   "an unknown word is an error");
 	OK(event_decode(EV_STOP, "[", 1, &back, &err) < 0, "and so is a broken text");
 }
 

@@ -28,7 +28,8 @@ static void walk(struct walk *w, enum job_state st, int held, int queued, int de
 		if (!s.legal || (s.next == st && !s.effects))
 			continue;
 		now_held += !!(s.effects & FX_LAUNCH) - !!(s.effects & FX_RELEASE);
-		now_queued += !!(s.effects & FX_QUEUE) - !!(s.effects & FX_UNQUEUE) - (step == STEP_PLACE);
+		now_queued += !!(s.effects & FX_QUEUE) - !!(s.effects & FX_UNQUEUE) -
+			      (step == STEP_PLACE);
 		w->leaks += now_held < 0 || now_held > 1;
 		w->twice_queued += now_queued < 0 || now_queued > 1;
 		walk(w, s.next, now_held, now_queued, depth - 1);
@@ -72,10 +73,12 @@ static void job_laws(void)
 		after_end += life_step(JOB_ENDED, step).legal;
 	OK(w.ends > 1000, "the walk ends %d times", w.ends);
 	OK(w.leaks == 0, "every history gives back what it was given, once");
-	OK(w.twice_queued == 0, "nobody stands in the queue twice, nobody leaves it twice");
+	OK(w.twice_queued == 0,
+	   "nobody stands in the queue twice, nobody leaves it twice");
 	OK(dead_ends == 0, "from every state there is a way to the end");
 	OK(unseen == 0, "every state is reached");
-	OK(silent == 0, "every state but the first and the last says what to redo at boot");
+	OK(silent == 0,
+	   "every state but the first and the last says what to redo at boot");
 	OK(deaf == 0, "whatever a job does, it can be asked to stop");
 	OK(after_end == 0, "nothing happens after the end");
 	OK(life_at_boot(JOB_ENDED) == 0, "an ended job has nothing to redo");
@@ -83,12 +86,14 @@ static void job_laws(void)
 
 static void boot_laws(void)
 {
-	OK(!(life_at_boot(JOB_RUNNING) & FX_LAUNCH) && !(life_at_boot(JOB_STOPPING) & FX_LAUNCH),
+	OK(!(life_at_boot(JOB_RUNNING) & FX_LAUNCH) &&
+		   !(life_at_boot(JOB_STOPPING) & FX_LAUNCH),
 	   "what had started is looked for at boot, never started again");
 	OK(life_at_boot(JOB_STOPPING) & FX_TERM, "a stop that was under way is repeated");
 	for (enum job_state st = 0; st < JOB_STATE_COUNT; st++)
 		OK(!(life_at_boot(st) & (FX_RELEASE | FX_UNQUEUE)),
-		   "%s: boot gives nothing back that it has not taken", job_state_word(st));
+		   "%s: boot gives nothing back that it has not taken",
+		   job_state_word(st));
 }
 
 static void task_laws(void)
@@ -97,7 +102,8 @@ static void task_laws(void)
 
 	for (enum task_state st = 0; st < TASK_STATE_COUNT; st++) {
 		struct task_life s = life_task(st, TASK_EXIT);
-		bad += (st == TASK_STARTING || st == TASK_RUNNING) != (s.legal && s.next == TASK_OVER);
+		bad += (st == TASK_STARTING || st == TASK_RUNNING) !=
+		       (s.legal && s.next == TASK_OVER);
 		bad += life_task(st, TASK_PLACE).legal != (st == TASK_IDLE);
 		bad += life_task(st, TASK_START).legal != (st == TASK_STARTING);
 	}

@@ -24,7 +24,8 @@ struct answer {
 	struct err err;
 };
 
-static struct engine *make_engine(void *arg, const struct engine_sink *sink, struct err *err)
+static struct engine *make_engine(void *arg, const struct engine_sink *sink,
+				  struct err *err)
 {
 	(void)err;
 	return engine_sim_create(arg, sink);
@@ -32,7 +33,9 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink, str
 
 static void up(struct rig *g, const struct engine_sim_faults *f)
 {
-	struct node n = { .name = "n1", .up = true, .port_first = 20000, .port_last = 20999 };
+	struct node n = {
+		.name = "n1", .up = true, .port_first = 20000, .port_last = 20999
+	};
 	struct yard_config c = { .uid_base = -1, .make_engine = make_engine };
 
 	n.capacity.cpu_milli = 2000;
@@ -125,7 +128,8 @@ static void answers(struct rig *g)
 	OK(b.came && b.job == 1 && b.again, "the same key gives the same job");
 	OK(c.came && c.err.code == ERR_CONFLICT, "with another body a conflict");
 	pass(g, 60000);
-	OK(outcome(g, 1) == OUTCOME_SUCCEEDED && !yard_live(g->yard, 1), "the job runs to its end");
+	OK(outcome(g, 1) == OUTCOME_SUCCEEDED && !yard_live(g->yard, 1),
+	   "the job runs to its end");
 	b = (struct answer){ 0 };
 	yard_submit(g->yard, &g->alice, spec("one", 100), "k1", "d1", done, &b);
 	pass(g, 10);
@@ -151,7 +155,8 @@ static void refusals(struct rig *g)
 	s->after[s->after_count++] = (struct dependency){ 4711, false };
 	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
 	pass(g, 10);
-	OK(a.err.code == ERR_INVALID && strstr(a.err.text, "4711"), "so is waiting for nobody: %s", a.err.text);
+	OK(a.err.code == ERR_INVALID && strstr(a.err.text, "4711"),
+	   "so is waiting for nobody: %s", a.err.text);
 	yard_stop(g->yard, &g->alice, 4711, NULL, done, &a);
 	pass(g, 10);
 	OK(a.err.code == ERR_NOT_FOUND, "and stopping nobody");
@@ -159,23 +164,27 @@ static void refusals(struct rig *g)
 
 static void waiting(struct rig *g)
 {
-	int64_t first = submit(g, spec("first", 2000)), second = submit(g, spec("second", 2000)), third;
+	int64_t first = submit(g, spec("first", 2000)),
+		second = submit(g, spec("second", 2000)), third;
 	AUTO_BUF struct buf words = { 0 };
 	struct spec *s = spec("third", 100);
 	struct answer a = { 0 };
 
 	yard_why(g->yard, yard_live(g->yard, second), &words);
-	OK(strstr(buf_str(&words), "cpu"), "a waiting job says what it waits for: %s", buf_str(&words));
+	OK(strstr(buf_str(&words), "cpu"), "a waiting job says what it waits for: %s",
+	   buf_str(&words));
 	s->after = mem_alloc(1, sizeof *s->after);
 	s->after[s->after_count++] = (struct dependency){ second, true };
 	third = submit(g, s);
 	buf_clear(&words);
 	yard_why(g->yard, yard_live(g->yard, third), &words);
-	OK(strstr(buf_str(&words), "succeed"), "and a held one for whom: %s", buf_str(&words));
+	OK(strstr(buf_str(&words), "succeed"), "and a held one for whom: %s",
+	   buf_str(&words));
 	yard_stop(g->yard, &g->alice, second, "changed my mind", done, &a);
 	pass(g, 100);
 	OK(outcome(g, second) == OUTCOME_STOPPED, "a waiting job can be stopped");
-	OK(outcome(g, third) == OUTCOME_STOPPED, "and who needed its success is stopped with it");
+	OK(outcome(g, third) == OUTCOME_STOPPED,
+	   "and who needed its success is stopped with it");
 	pass(g, 60000);
 	OK(outcome(g, first) == OUTCOME_SUCCEEDED, "the one that ran is not disturbed");
 }
@@ -191,14 +200,16 @@ static void limits(struct rig *g)
 	id = submit(g, s);
 	pass(g, 120000);
 	j = yard_load(g->yard, id, NULL);
-	OK(j && j->outcome == OUTCOME_FAILED && j->stop == STOP_TIME_LIMIT && job_exit_code(j) == 124,
+	OK(j && j->outcome == OUTCOME_FAILED && j->stop == STOP_TIME_LIMIT &&
+		   job_exit_code(j) == 124,
 	   "a time limit ends a job: %s", j ? j->reason : "-");
 	job_destroy(j);
 }
 
 static void quotas(struct rig *g)
 {
-	struct quota q = { .limit = { .cpu_milli = 500, .memory_bytes = -1 }, .max_running_jobs = -1 };
+	struct quota q = { .limit = { .cpu_milli = 500, .memory_bytes = -1 },
+			   .max_running_jobs = -1 };
 	struct quota back;
 	struct answer a = { 0 };
 	AUTO_BUF struct buf words = { 0 };
@@ -215,7 +226,8 @@ static void quotas(struct rig *g)
 	one = submit(g, spec("one", 400));
 	two = submit(g, spec("two", 400));
 	yard_why(g->yard, yard_live(g->yard, two), &words);
-	OK(strstr(buf_str(&words), "quota"), "who is over it waits and is told: %s", buf_str(&words));
+	OK(strstr(buf_str(&words), "quota"), "who is over it waits and is told: %s",
+	   buf_str(&words));
 	pass(g, 120000);
 	OK(outcome(g, one) == OUTCOME_SUCCEEDED && outcome(g, two) == OUTCOME_SUCCEEDED,
 	   "and runs when there is room again");
@@ -223,7 +235,8 @@ static void quotas(struct rig *g)
 
 static void full_disk(struct rig *g)
 {
-	struct store_disk_faults full = { .fail_percent = 100, .delay_most_ms = 5 }, well = { .delay_most_ms = 5 };
+	struct store_disk_faults full = { .fail_percent = 100, .delay_most_ms = 5 },
+				 well = { .delay_most_ms = 5 };
 	struct answer a = { 0 }, b = { 0 };
 
 	store_disk_set_faults(g->disk, &full);
@@ -238,14 +251,16 @@ static void full_disk(struct rig *g)
 	a = (struct answer){ 0 };
 	yard_submit(g->yard, &g->alice, spec("late", 100), "k9", "d", done, &a);
 	pass(g, 100);
-	OK(a.came && a.err.code == ERR_NONE && a.again, "once there is room again nothing was lost");
+	OK(a.came && a.err.code == ERR_NONE && a.again,
+	   "once there is room again nothing was lost");
 	pass(g, 60000);
 	OK(outcome(g, a.job) == OUTCOME_SUCCEEDED, "and the job ran");
 }
 
 int main(void)
 {
-	struct engine_sim_faults quiet = { .run_ms_max = 2000 }, slow = { .run_ms_max = 50000000 };
+	struct engine_sim_faults quiet = { .run_ms_max = 2000 },
+				 slow = { .run_ms_max = 50000000 };
 	struct rig g;
 
 	up(&g, &quiet);
