@@ -73,8 +73,10 @@ static void run_one(const struct shim_task *t, int serial)
 	if (t->uid_base < 0)
 		a.flags |= CLONE_NEWUSER;
 	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
-	if (pid == 0)
+	if (pid == 0) {
+		close(go[1]); /* else it would wait for ever when we give up */
 		be_task(t, &maps, go[0]);
+	}
 	if (pid < 0)
 		die(&(struct err){ .text = "clone3 failed" });
 	if (t->uid_base < 0 &&
