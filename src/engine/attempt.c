@@ -15,11 +15,12 @@
 #include "shim/probe.h"
 #include "stream/usage.h"
 
-#define LOOK_PAUSE_MS  5
-#define PAUSE_MS_MAX   500
-#define KILL_WITHIN_MS 5000
-#define USAGE_FRESH_MS 500
-#define USAGE_WAIT_MS  50
+#define LOOK_PAUSE_MS   5
+#define PAUSE_MS_MAX    500
+#define KILL_WITHIN_MS  5000
+#define START_WITHIN_MS 60000
+#define USAGE_FRESH_MS  500
+#define USAGE_WAIT_MS   50
 
 static void on_timer(void *arg);
 
@@ -107,6 +108,8 @@ void attempt_unstarted(struct attempt *a, const char *why)
 static void tell_started(struct attempt *a)
 {
 	enter(a, ATTEMPT_RUNNING);
+	if (a->timer)
+		world_timer_stop(a->timer);
 	a->tries = 0;
 	a->sample_at_ms = now(a) + a->sample_every_ms;
 	process_sample(a->p);
@@ -183,6 +186,9 @@ static void on_control_frame(void *arg, const struct shim_frame *f)
 	/* OK and ERROR tell nothing that the task's end would not: what counts is the exit. */
 	if (f->type == SHIM_USAGE && shim_usage_decode(f->data, f->len, &u, &err) == 0)
 		keep_usage(a, &u);
+	/* A task that runs for days costs one descriptor, not two. */
+	if (f->type == SHIM_USAGE && a->stop == ATTEMPT_STOP_NONE)
+		link_close(TAKE(a->control));
 }
 
 static void on_control_end(void *arg)
@@ -281,6 +287,13 @@ static void on_timer(void *arg)
 		attempt_look(a);
 		return;
 	}
+	if (a->state == ATTEMPT_STARTING && a->stop == ATTEMPT_STOP_NONE) {
+		/* A disk that hangs must not keep other tasks from starting for ever. */
+		snprintf(a->refused, sizeof a->refused, "it had not started after %d s",
+			 START_WITHIN_MS / 1000);
+		kill(a->pid, SIGKILL);
+		return;
+	}
 	if (a->kill_by_ms && now(a) >= a->kill_by_ms) {
 		kill_shim(a);
 		pause_for(a, KILL_WITHIN_MS);
@@ -329,6 +342,7 @@ void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 	a->link = link_open(p->world, shim->fd, &ev, &err);
 	if (a->link && encoded.len <= SHIM_BUNDLE_MAX) {
 		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
+		pause_for(a, START_WITHIN_MS);
 		return;
 	}
 	snprintf(a->refused, sizeof a->refused, "%.150s",
@@ -409,7 +423,7 @@ void attempt_look(struct attempt *a)
 	case SHIM_VANISHED:
 		/* Nothing may run after we say that it ended, so what it left behind goes first. */
 		shim_sweep(&probe.mark);
-		convert_lost(probe.lost, &a->exit);
+		convert_lost(a->refused[0] ? a->refused : probe.lost, &a->exit);
 		if (a->shim_killed)
 			a->exit = (struct task_exit){ .kind = EXIT_STOPPED,
 						      .signal = SIGKILL };

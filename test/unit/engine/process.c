@@ -144,6 +144,29 @@ static void lost(void)
 	(void)rb;
 }
 
+/* A mark of another boot: whatever ran then runs no more. */
+static void rebooted(void)
+{
+	struct shim_mark mark = { .boot = "00000000-0000-0000-0000-000000000000",
+				  .pid = getpid(),
+				  .start = 1 };
+	AUTO_BUF struct buf b = { 0 };
+	char command[256];
+	int a = t.next++;
+
+	snprintf(command, sizeof command, "mkdir -p '%s'", folder_of(a));
+	if (system(command) != 0)
+		exit(1);
+	shim_mark_encode(&mark, &b);
+	fake.dir = open(folder_of(a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fake_write("mark", &b);
+	close(fake.dir);
+	t.engine->ops->start(t.engine, bundle_of(a, "/bin/sh", "-c", "exit 0"));
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_LOST,
+	   "what ran before the machine was restarted is lost: %s", t.seen[a].exit.text);
+	IS_INT(t.seen[a].started, 0, "and not started again");
+}
+
 static void many(int count)
 {
 	int first = t.next, wrong = 0, fds;
@@ -417,6 +440,7 @@ static void with_fake_shim(void)
 	stops();
 	restart();
 	lost();
+	rebooted();
 	odd_shims();
 	execs();
 	many(60);
