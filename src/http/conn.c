@@ -28,6 +28,7 @@ struct conn {
 	enum conn_state state;
 	struct exchange *ex;
 	struct buf input; /* came before it could be used */
+	int64_t uid;      /* -1: not known, by TCP */
 	struct principal who;
 	bool who_known;
 	bool feeding;    /* inside feed(): it goes on by itself */
@@ -125,6 +126,7 @@ void http_conn_destroy(struct conn *c)
 	if (c->next)
 		c->next->prev = c->prev;
 	s->conn_count--;
+	server_count(s, c->uid, -1);
 	world_timer_destroy(c->timer);
 	world_stream_close(c->stream);
 	http_parser_destroy(c->parser);
@@ -419,6 +421,7 @@ void http_conn_open(struct http_server *s, struct world_stream *stream)
 
 	c->server = s;
 	c->stream = stream;
+	c->uid = world_stream_peer(stream).uid;
 	c->parser = http_parser_create(HTTP_REQUESTS);
 	c->timer = world_timer_create(s->config.world, on_timer, c);
 	c->next = s->conns;

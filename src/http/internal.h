@@ -75,11 +75,14 @@ struct http_server {
 	struct conn *conns; /* a list */
 	size_t conn_count;
 	struct map *parked;    /* job → list of exchanges */
+	struct map *by_uid;    /* uid → how many connections, as a pointer */
 	struct exchange *held; /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
 	struct buf scratch, json; /* used within one call, to save allocations */
 };
 
+/* A connection of this user more, or less; false: they have enough. */
+bool server_count(struct http_server *s, int64_t uid, int more);
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
 

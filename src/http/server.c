@@ -2,13 +2,48 @@
 #include "http/internal.h"
 
 #include "base/mem.h"
+#include "wire/api.h"
+#include "wire/outcome.h"
+
+/* One user must not take all connections there are from the others. */
+bool server_count(struct http_server *s, int64_t uid, int more)
+{
+	intptr_t count = (intptr_t)map_get(s->by_uid, uid) + more;
+
+	if (more > 0 && uid != 0 && uid != s->config.daemon_uid &&
+	    count > s->config.conns_per_user)
+		return false;
+	if (count > 0)
+		map_put(s->by_uid, uid, (void *)count);
+	else
+		map_del(s->by_uid, uid);
+	return true;
+}
+
+static void refuse(struct world_stream *stream)
+{
+	AUTO_BUF struct buf out = { 0 }, body = { 0 };
+	struct err err;
+
+	err_set(&err, ERR_BUSY, "you have too many connections; close some first");
+	wire_error_write(&body, &err, NULL);
+	http_write_status(&out, wire_http_status(err.code));
+	http_write_header(&out, "Content-Type", "application/json");
+	http_write_header(&out, "Connection", "close");
+	http_write_length(&out, body.len);
+	http_write_head_end(&out);
+	buf_add(&out, body.data, body.len);
+	world_stream_write(stream, out.data, out.len);
+	world_stream_close(stream);
+}
 
 static void on_stream(void *arg, struct world_stream *stream)
 {
 	struct http_server *s = arg;
 
-	if (s->conn_count >= CONNS_MAX) {
-		world_stream_close(stream);
+	if (s->conn_count >= CONNS_MAX ||
+	    !server_count(s, world_stream_peer(stream).uid, 1)) {
+		refuse(stream);
 		return;
 	}
 	http_conn_open(s, stream);
@@ -70,7 +105,10 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.head_ms = 15000;
 	if (!s->config.body_ms)
 		s->config.body_ms = 60000;
+	if (!s->config.conns_per_user)
+		s->config.conns_per_user = 1000;
 	s->parked = map_create();
+	s->by_uid = map_create();
 	s->watch = yard_watch_add(c->yard, on_event, s);
 	return s;
 }
@@ -93,6 +131,7 @@ void http_server_destroy(struct http_server *s)
 		exchange_drop(s->held);
 	}
 	map_destroy(s->parked);
+	map_destroy(s->by_uid);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);
 	free(s);

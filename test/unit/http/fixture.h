@@ -28,6 +28,7 @@ struct fixture {
 	int64_t run_ms_max;
 	int64_t head_ms, idle_ms;
 	bool open_to_all; /* other users may connect */
+	int conns_per_user;
 	int tcp_port;
 	pthread_t thread;
 	int ready[2], stop[2];
@@ -116,12 +117,14 @@ static void *fixture_run(void *arg)
 						   .uid_base = -1 },
 			    &err);
 	fixture_must(yard, &err);
-	f->http = http_server_create(&(struct http_config){ .world = f->world,
-							    .yard = yard,
-							    .depot = depot,
-							    .daemon_uid = getuid(),
-							    .head_ms = f->head_ms,
-							    .idle_ms = f->idle_ms });
+	f->http = http_server_create(
+		&(struct http_config){ .world = f->world,
+				       .yard = yard,
+				       .depot = depot,
+				       .daemon_uid = getuid(),
+				       .head_ms = f->head_ms,
+				       .idle_ms = f->idle_ms,
+				       .conns_per_user = f->conns_per_user });
 	fixture_must(http_server_listen_unix(f->http, f->socket,
 					     f->open_to_all ? 0666 : 0600, &err) == 0,
 		     &err);

@@ -76,9 +76,39 @@ static void own(struct client *c, struct client *root)
 	buf_fini(&a.body);
 }
 
+/* One who takes all connections is held up; others are not. */
+static void greedy(const struct fixture *f)
+{
+	struct client many[6];
+	struct answer a = { 0 };
+
+	for (int i = 0; i < 6; i++)
+		many[i] = open_as(f, NOBODY);
+	client_read(&many[5], &a, 0);
+	OK(a.status == 503 && a.whole && has(&a, "too many connections"),
+	   "the sixth of five allowed is told so");
+	struct client root = client_open(f);
+	ask(&root, &a, "GET", "/health", NULL);
+	OK(a.status == 200, "another is served");
+	ask(&many[4], &a, "GET", "/health", NULL);
+	OK(a.status == 200, "so is the fifth");
+	for (int i = 0; i < 6; i++)
+		client_close(&many[i]);
+	for (int i = 0; i < 500 && http_server_connections(f->http) > 1; i++)
+		usleep(10000);
+	many[0] = open_as(f, NOBODY);
+	ask(&many[0], &a, "GET", "/health", NULL);
+	OK(a.status == 200, "and all is given back");
+	client_close(&many[0]);
+	client_close(&root);
+	buf_fini(&a.body);
+}
+
 int main(void)
 {
-	struct fixture f = { .run_ms_max = 1000000000, .open_to_all = true };
+	struct fixture f = { .run_ms_max = 1000000000,
+			     .open_to_all = true,
+			     .conns_per_user = 5 };
 	struct answer a = { 0 };
 
 	if (geteuid() != 0) {
@@ -95,6 +125,7 @@ int main(void)
 	own(&nobody, &root);
 	client_close(&nobody);
 	client_close(&root);
+	greedy(&f);
 	fixture_end(&f);
 	buf_fini(&a.body);
 	return END();
