@@ -133,6 +133,17 @@ static void jobs(void)
 	OK(depot_output_path(depot, j, "nope") == NULL, "others are not");
 	AUTO_FREE char *attempt = depot->ops->attempt_folder(depot, 1234, 2, 3);
 	OK(str_ends(attempt, "/jobs/1/1234/task-2/attempt-3"), "an attempt's folder");
+	j->id = 999;
+	waiting = 1;
+	depot->ops->collect(depot, j, on_done, &c);
+	world_run(world);
+	OK(c.count == 2 && !c.failed,
+	   "a job that was never prepared has nothing to keep");
+	j->spec->outputs[0].uri = mem_strdup("s3://bucket/model");
+	a = prepare(j, -1);
+	OK(a.failed && a.err.code == ERR_UNSUPPORTED &&
+		   strstr(a.err.text, "come with storage"),
+	   "outputs elsewhere are refused: %s", a.err.text);
 	job_free(j);
 
 	j = a_job(1, NULL, NULL, NULL);
@@ -305,6 +316,43 @@ static void trees(void)
 	OK(tree_delete(root, &err) == 0, "what is gone is gone");
 }
 
+static void path_cut(struct buf *b, size_t n)
+{
+	b->len -= n;
+	b->data[b->len] = '\0';
+}
+
+static void trees_of_tasks(void)
+{
+	AUTO_BUF struct buf path = { 0 };
+	AUTO_FREE char *root = str_printf("%s/t", home);
+	struct tree_size size = { 0 };
+	struct err err;
+	int levels = 0;
+
+	OK(tree_make(root, 0755, &err) == 0, "a tree that a task left");
+	for (int i = 0; i < 300; i++) { /* more files than are synced one by one */
+		buf_clear(&path);
+		buf_printf(&path, "%s/%d", root, i);
+		write_file(path.data, "x");
+	}
+	OK(tree_sync(root, &size, &err) == 0 && size.files == 300 && size.bytes == 300,
+	   "of many files is made durable");
+	buf_clear(&path);
+	buf_adds(&path, root);
+	while (levels < 240) { /* deeper than is walked */
+		buf_adds(&path, "/d");
+		levels += mkdir(path.data, 0755) == 0 ? 1 : 1000;
+	}
+	OK(levels == 240 && tree_sync(root, &size, &err) == 0, "one of many levels, too");
+	OK(tree_delete(root, &err) < 0 && err.code == ERR_TOO_LARGE,
+	   "though not removed: no tree of ours is so deep");
+	for (; levels > 0; levels--) {
+		rmdir(path.data);
+		path_cut(&path, 2);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct err err;
@@ -334,6 +382,7 @@ int main(int argc, char **argv)
 	else
 		SKIP("yard-unpack is not built");
 	trees();
+	trees_of_tasks();
 	depot->ops->destroy(depot);
 	world_destroy(world);
 	if (tree_delete(home, &err) < 0)

@@ -14,6 +14,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "pack/tar.h"
 #include "tap.h"
 
 static char home[PATH_MAX]; /* everything happens below */
@@ -202,6 +203,23 @@ static void limits(void)
 	}
 }
 
+static void huge(void)
+{
+	AUTO_BUF struct buf head = { 0 };
+	struct tar_entry e = { .kind = TAR_FILE, .path = "data", .size = 9LL << 30 };
+
+	tar_head(&e, &head);
+	OK(head.len == 3 * TAR_BLOCK &&
+		   memmem(head.data, head.len, "19 size=9663676416\n", 19) ==
+			   head.data + TAR_BLOCK,
+	   "a size beyond eleven octal digits stands in a pax record");
+	buf_clear(&head);
+	e.size = (8LL << 30) - 1;
+	tar_head(&e, &head);
+	OK(head.len == TAR_BLOCK && memcmp(head.data + 124, "77777777777", 12) == 0,
+	   "the last one that fits does not");
+}
+
 static void links(void)
 {
 	OK(pack_link_inside("a/b", "c") && pack_link_inside("a/b", "../c") &&
@@ -387,6 +405,7 @@ int main(void)
 	same_bytes();
 	long_names();
 	limits();
+	huge();
 	links();
 	in_a_work_tree();
 	as_git();

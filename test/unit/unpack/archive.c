@@ -243,6 +243,48 @@ static void broken(void)
 	   "so is junk");
 }
 
+static int to_fd(void *arg, const void *data, size_t len, struct err *err)
+{
+	return write(*(int *)arg, data, len) == (ssize_t)len ? 0 : err_sys(err, "write");
+}
+
+static void make(int at, const char *name, mode_t mode)
+{
+	AUTO_FD int fd = openat(at, name, O_WRONLY | O_CREAT | O_CLOEXEC, mode);
+
+	if (fd < 0 || write(fd, name, strlen(name)) < 0)
+		OK(false, "make %s: %s", name, strerror(errno));
+}
+
+static void round_trip(void)
+{
+	AUTO_FD int fd = memfd_create("archive", MFD_CLOEXEC);
+	char first[PACK_HASH_HEX], second[PACK_HASH_HEX], name[256], from[PATH_MAX + 32];
+	struct err err;
+
+	fresh();
+	memset(name, 'n', 200);
+	memcpy(name + 200, "\xff\xfe", 3); /* longer than a head's field, and not UTF-8 */
+	OK(mkdirat(target, "folder", 0700) == 0 &&
+		   mkdirat(target, "folder/\xc3\xa9", 0700) == 0 &&
+		   symlinkat("folder/../x", target, "link") == 0 &&
+		   symlinkat(name, target, "long") == 0,
+	   "a folder of odd names");
+	make(target, name, 0644);
+	make(target, "folder/new\nline", 0755);
+	make(target, "bad\xff", 0600);
+	snprintf(from, sizeof from, "/proc/self/fd/%d/.", target);
+	struct pack_job one = { .folder = from, .write = to_fd, .arg = &fd };
+	OK(pack_folder(&one, first, NULL, &err) == 0, "is packed");
+	lseek(fd, 0, SEEK_SET);
+	fresh();
+	OK(unpack_archive(fd, target, &roomy, &err) == 0, "unpacked");
+	snprintf(from, sizeof from, "/proc/self/fd/%d/.", target);
+	struct pack_job two = { .folder = from };
+	OK(pack_folder(&two, second, NULL, &err) == 0, "and packed again");
+	IS(first, second, "it is the same archive: nothing was lost on the way");
+}
+
 /* Bits for what a confined process could still do. */
 static int in_the_sandbox(int archive)
 {
@@ -305,6 +347,7 @@ int main(void)
 	bad();
 	bombs();
 	broken();
+	round_trip();
 	sandbox();
 	close(target);
 	char rm[PATH_MAX + 16];
