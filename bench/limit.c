@@ -5,7 +5,7 @@
  *   limit BUNDLE COUNT WORKERS      prints sandboxed no-op processes per second
  *
  * It links the shim's room and calls the very functions a task is started with, in the
- * same order, the groups being made while the sandbox is built.
+ * same order.
  */
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -30,68 +30,78 @@ static _Noreturn void die(const struct err *err)
 	_exit(1);
 }
 
-static void wait_byte(int fd)
-{
-	char c;
+struct start {
+	struct sandbox_maps maps;
+	struct cgroup group;
+	int go[2]; /* private mode: a byte when the uids are mapped */
+};
 
-	if (read(fd, &c, 1) != 1)
-		_exit(1);
-}
-
-static _Noreturn void be_task(const struct shim_task *t, const struct sandbox_maps *maps,
-			      int go)
+static _Noreturn void be_task(const struct shim_task *t, const struct start *s)
 {
 	struct err err = { 0 };
+	char c;
 
-	if (t->uid_base < 0)
-		wait_byte(go);
-	if (sandbox_build(t, maps, &err) < 0 || sandbox_enter(t, maps->range, &err) < 0)
+	close(s->go[1]); /* else it would wait for ever when we give up */
+	if (s->group.kind == CGROUP_V1 && cgroup_join(&s->group, &err) < 0)
 		die(&err);
-	wait_byte(go); /* in its groups now */
-	sandbox_rlimits(t, true);
+	if (t->uid_base < 0 && read(s->go[0], &c, 1) != 1)
+		_exit(1);
+	if (sandbox_build(t, &s->maps, &err) < 0 ||
+	    sandbox_enter(t, s->maps.range, &err) < 0)
+		die(&err);
+	sandbox_rlimits(t, s->group.has[CGROUP_PIDS]);
 	if (chdir(t->workdir) == 0)
 		execvpe(t->argv.items[0], t->argv.items, t->env.items);
 	_exit(127);
 }
 
-static void run_one(const struct shim_task *t, int serial)
+static pid_t clone_task(const struct shim_task *t, const struct start *s, int *pidfd)
 {
 	struct clone_args a = { .flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID |
 					 CLONE_NEWIPC | CLONE_NEWUTS,
+				.pidfd = (uint64_t)(uintptr_t)pidfd,
 				.exit_signal = SIGCHLD };
-	struct cgroup_limits limits = { t->memory_bytes, t->cpu_milli, t->pids_max };
-	struct cgroup group;
-	struct err err = { 0 };
-	char name[64];
-	struct sandbox_maps maps;
-	int go[2], pidfd = -1, status = 0;
+	AUTO_FD int group = cgroup_fd(&s->group);
 	pid_t pid;
 
-	if (sandbox_maps_init(&maps, t, &err) < 0 || pipe2(go, O_CLOEXEC) < 0)
-		die(&err);
-	a.pidfd = (uint64_t)(uintptr_t)&pidfd;
 	if (t->uid_base < 0)
 		a.flags |= CLONE_NEWUSER;
-	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
-	if (pid == 0) {
-		close(go[1]); /* else it would wait for ever when we give up */
-		be_task(t, &maps, go[0]);
+	if (group >= 0) {
+		a.flags |= CLONE_INTO_CGROUP;
+		a.cgroup = (uint64_t)group;
 	}
+	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
+	if (pid == 0)
+		be_task(t, s);
+	return pid;
+}
+
+static void run_one(const struct shim_task *t, int serial)
+{
+	struct cgroup_limits limits = { t->memory_bytes, t->cpu_milli, t->pids_max };
+	struct start s = { .go = { -1, -1 } };
+	struct err err = { 0 };
+	char name[64];
+	int pidfd = -1, status = 0;
+	pid_t pid;
+
+	snprintf(name, sizeof name, "bench-%d-%d", (int)getpid(), serial);
+	if (sandbox_maps_init(&s.maps, t, &err) < 0 ||
+	    cgroup_create(&s.group, name, &limits, &err) < 0 ||
+	    pipe2(s.go, O_CLOEXEC) < 0)
+		die(&err);
+	pid = clone_task(t, &s, &pidfd);
 	if (pid < 0)
 		die(&(struct err){ .text = "clone3 failed" });
 	if (t->uid_base < 0 &&
-	    (userns_map_self(pid, &err) < 0 || write(go[1], "m", 1) != 1))
-		die(&err);
-	snprintf(name, sizeof name, "bench-%d-%d", (int)getpid(), serial);
-	if (cgroup_create(&group, name, &limits, &err) < 0 ||
-	    cgroup_add(&group, pid, &err) < 0 || write(go[1], "g", 1) != 1)
+	    (userns_map_self(pid, &err) < 0 || write(s.go[1], "m", 1) != 1))
 		die(&err);
 	if (waitpid(pid, &status, 0) != pid || status != 0)
 		die(&(struct err){ .text = "the task failed" });
-	cgroup_remove(&group);
-	sandbox_maps_fini(&maps);
-	close(go[0]);
-	close(go[1]);
+	cgroup_remove(&s.group);
+	sandbox_maps_fini(&s.maps);
+	close(s.go[0]);
+	close(s.go[1]);
 	close(pidfd);
 }
 
