@@ -135,7 +135,7 @@ finish()
 	local rc=$? ids id
 	trap - EXIT TERM INT
 	if [[ -n $DAEMON ]] && kill -0 "$DAEMON" 2>/dev/null; then
-		ids=$(curl -s -m 5 --unix-socket "$SOCKET" 'http://yard/yard/v1/jobs?state=live&limit=1000' |
+		ids=$(curl -s -m 5 --unix-socket "$SOCKET" 'http://yard/yard/v1/jobs?state=live&limit=900' |
 			jq -r '.jobs[].id' 2>/dev/null)
 		for id in $ids; do
 			curl -s -m 5 --unix-socket "$SOCKET" -X POST \
