@@ -15,8 +15,10 @@
 #include "base/mem.h"
 #include "store/sqlite_impl.h"
 
-#define READER_CACHE_KIB  512
-#define WRITER_CACHE_KIB  1024
+#define READER_CACHE_KIB 512
+#define WRITER_CACHE_KIB 1024
+#define READER_BUSY_MS                                                                   \
+	1000 /* only another program's lock can make it wait; it holds up the loop */
 #define CHECKPOINT_FRAMES 1000 /* about 4 MiB */
 #define LOG_FACTOR        8
 
@@ -326,5 +328,6 @@ struct store *store_sqlite_open(struct world *w, const char *path, struct err *e
 		sqlite_destroy(&s->base);
 		return NULL;
 	}
+	sqlite3_busy_timeout(s->reader.db, READER_BUSY_MS);
 	return &s->base;
 }

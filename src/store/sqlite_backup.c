@@ -160,7 +160,10 @@ static int check_copy(struct conn *c, struct err *err)
 	else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
 		rc = damaged((const char *)sqlite3_column_text(st, 0), err);
 	sqlite3_finalize(st);
-	return rc;
+	if (rc < 0)
+		return rc;
+	/* It is brought up to date here, not at the daemon's next start. */
+	return schema_upgrade(c, err) < 0 ? -1 : conn_try_all(c, err);
 }
 
 /* A log left beside the old database would be played into the new one: what it holds is
@@ -196,12 +199,13 @@ int store_sqlite_restore(const char *backup, const char *path, struct err *err)
 	int rc = copy_file(backup, copy, err);
 
 	if (rc == 0)
-		rc = conn_open(&c, copy, CACHE_KIB, err) < 0 || check_copy(&c, err) < 0
-			     ? -1
-			     : 0;
+		rc = conn_open(&c, copy, CACHE_KIB, err);
+	c.path = backup; /* what the words are about */
+	if (rc == 0)
+		rc = check_copy(&c, err);
 	conn_close(&c);
 	if (rc < 0)
-		err_wrap(err, "%s cannot be restored", backup);
+		err_wrap(err, "cannot restore");
 	else
 		rc = sync_file(copy, err) < 0 || settle_old(path, err) < 0 ? -1 : 0;
 	if (rc == 0 && rename(copy, path) < 0)

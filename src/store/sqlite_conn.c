@@ -81,6 +81,8 @@ static const char *const texts[SQL_COUNT] = {
 int conn_fail(struct conn *c, int rc, struct err *err)
 {
 	const char *said = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc);
+	int system =
+		c->db && (rc & 0xff) == SQLITE_IOERR ? sqlite3_system_errno(c->db) : 0;
 
 	switch (rc & 0xff) {
 	case SQLITE_FULL:
@@ -106,7 +108,8 @@ int conn_fail(struct conn *c, int rc, struct err *err)
 		return err_set(err, ERR_IO, "cannot open %s for writing: %s", c->path,
 			       said);
 	default:
-		return err_set(err, ERR_IO, "database %s: %s", c->path, said);
+		return err_set(err, ERR_IO, "database %s: %s%s%s", c->path, said,
+			       system ? ": " : "", system ? strerror(system) : "");
 	}
 }
 
@@ -148,6 +151,11 @@ int conn_open(struct conn *c, const char *path, int cache_kib, struct err *err)
 				     SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
 			     NULL);
 	if (rc == SQLITE_OK) {
+		/* A file from elsewhere may be restored: nothing in it is to be run. */
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+		sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 		/* The default keeps 120 KiB a connection ready for many small statements. */
 		sqlite3_db_config(c->db, SQLITE_DBCONFIG_LOOKASIDE, NULL, 128, 64);
 		sqlite3_busy_timeout(c->db, BUSY_MS);
@@ -203,6 +211,17 @@ int conn_do(struct conn *c, sqlite3_stmt *st, struct err *err)
 	int rc = sqlite3_step(st);
 
 	return rc == SQLITE_DONE ? 0 : conn_fail(c, rc, err);
+}
+
+int conn_try_all(struct conn *c, struct err *err)
+{
+	for (enum sql i = 0; i < SQL_COUNT; i++) {
+		sqlite3_stmt *st = conn_use(c, i, err);
+		if (!st)
+			return -1;
+		conn_unuse(c, i, st);
+	}
+	return 0;
 }
 
 int schema_check(struct conn *c, int *version, struct err *err)

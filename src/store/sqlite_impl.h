@@ -58,6 +58,8 @@ int conn_fail(struct conn *c, int rc, struct err *err);
 /* A statement to bind and step, given back after.  NULL: err says why. */
 struct sqlite3_stmt *conn_use(struct conn *c, enum sql which, struct err *err);
 void conn_unuse(struct conn *c, enum sql which, struct sqlite3_stmt *st);
+/* Whether the database has all that any statement names. */
+int conn_try_all(struct conn *c, struct err *err);
 /* Steps a statement that gives no rows. */
 int conn_do(struct conn *c, struct sqlite3_stmt *st, struct err *err);
 

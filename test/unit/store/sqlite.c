@@ -236,6 +236,7 @@ static void test_restore_refusals(void)
 {
 	AUTO_FREE char *good = str_printf("%s/copy", folder);
 	AUTO_FREE char *bad = str_printf("%s/bad", folder);
+	AUTO_FREE char *lacking = str_printf("%s/lacking", folder);
 	AUTO_FREE char *foreign = str_printf("%s/other", folder);
 	AUTO_FREE char *newer = str_printf("%s/newer", folder);
 	AUTO_FREE char *empty = str_printf("%s/empty", folder);
@@ -248,6 +249,10 @@ static void test_restore_refusals(void)
 	overwrite(bad, 40960, 20000);
 	OK(store_sqlite_restore(bad, path, &err) < 0 && err.code == ERR_CORRUPT,
 	   "damaged: %s", err.text);
+	OK(store_sqlite_restore(good, lacking, &err) == 0, "a copy to take a table from");
+	raw(lacking, "DROP TABLE keys");
+	OK(store_sqlite_restore(lacking, path, &err) < 0 && strstr(err.text, "keys"),
+	   "without a table: %s", err.text);
 	OK(store_sqlite_restore(foreign, path, &err) < 0 && err.code == ERR_INVALID,
 	   "foreign: %s", err.text);
 	OK(store_sqlite_restore(newer, path, &err) < 0 && err.code == ERR_UNSUPPORTED,
@@ -261,6 +266,27 @@ static void test_restore_refusals(void)
 	IS_INT(raw_number(path, "SELECT count(*) FROM events"), before,
 	       "each leaves the database as it was");
 	OK(access(left, F_OK) < 0, "and nothing beside it");
+}
+
+/* A backup of an older version is good; triggers in a file from elsewhere do nothing. */
+static void test_restore_old(struct world *w)
+{
+	AUTO_FREE char *old = str_printf("%s/old-backup", folder);
+	AUTO_FREE char *path = str_printf("%s/from-old", folder);
+	struct bench b = { .w = w, .open = open_sqlite, .arg = path, .seq = 4 };
+	struct err err = { 0 };
+
+	make_old(old, 1);
+	raw(old,
+	    "CREATE TRIGGER evil AFTER INSERT ON events BEGIN DELETE FROM events; END");
+	OK(store_sqlite_restore(old, path, &err) == 0, "an older backup is restored: %s",
+	   err.text);
+	IS_INT(raw_number(path, "PRAGMA user_version"), schema_version,
+	       "and brought up to date");
+	b.s = b.open(&b);
+	fill(&b, 3, 1);
+	IS_INT(count_events(&b, 0), 4, "no trigger in it runs");
+	store_destroy(b.s);
 }
 
 static void copy_of(const char *from, const char *to)
@@ -357,6 +383,7 @@ int main(void)
 	test_damage(w);
 	test_backup(w);
 	test_restore_refusals();
+	test_restore_old(w);
 	test_restore_over_log(w);
 	test_log_length(w);
 	test_settings(w);
