@@ -172,25 +172,44 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-static struct opts options_of(const struct command *cmd, char *program, size_t size)
+/* What base/opts.h needs to parse and to explain, and the texts made for it. */
+struct manual {
+	char program[64], summary[160];
+	struct opts opts;
+};
+
+static struct opts *manual_make(struct manual *m, const struct command *cmd)
 {
-	snprintf(program, size, "yard %s", cmd->name);
-	return (struct opts){ .program = program,
-			      .operands = cmd->operands,
-			      .summary = cmd->summary,
-			      .table = cmd->table,
-			      .count = cmd->count,
-			      .stop_at_first = cmd->stop_at_first };
+	snprintf(m->program, sizeof m->program, "yard %s", cmd->name);
+	snprintf(m->summary, sizeof m->summary, "%c%s.", cmd->summary[0] - 'a' + 'A',
+		 cmd->summary + 1);
+	m->opts = (struct opts){ .program = m->program,
+				 .operands = cmd->operands,
+				 .summary = m->summary,
+				 .table = cmd->table,
+				 .count = cmd->count,
+				 .stop_at_first = cmd->stop_at_first };
+	return &m->opts;
 }
 
 static void print_help(const struct command *cmd)
 {
 	AUTO_BUF struct buf out = { 0 };
-	char program[64];
-	struct opts o = options_of(cmd, program, sizeof program);
+	struct manual m;
 
-	opts_help(&o, &out);
+	opts_help(manual_make(&m, cmd), &out);
 	cli_print(&out);
+}
+
+void cli_reference(struct buf *out)
+{
+	struct manual m;
+
+	for (size_t i = 0; commands[i]; i++) {
+		buf_printf(out, "### yard %s\n\n```text\n", commands[i]->name);
+		opts_help(manual_make(&m, commands[i]), out);
+		buf_adds(out, "```\n\n");
+	}
 }
 
 static void print_overview(void)
@@ -286,12 +305,12 @@ static int run_command(struct cli *c, const struct command *cmd, int argc, char 
 {
 	AUTO_FREE char *args = mem_alloc(1, cmd->args_size + 1);
 	AUTO_OPTS_LIST struct opts_list operands = { 0 };
-	char program[64];
-	struct opts o = options_of(cmd, program, sizeof program);
+	struct manual m;
 	struct err err;
 	int code = EXIT_USAGE;
 
-	enum opts_result got = opts_parse(&o, argc, argv, args, &operands, &err);
+	enum opts_result got =
+		opts_parse(manual_make(&m, cmd), argc, argv, args, &operands, &err);
 	if (got == OPTS_HELP) {
 		print_help(cmd);
 		code = 0;

@@ -36,6 +36,8 @@ struct command {
 extern const struct command *const commands[]; /* ends with NULL */
 
 int cli_main(int argc, char **argv);
+/* Every command with its options as Markdown, for docs/commands.md. */
+void cli_reference(struct buf *out);
 
 /* Says what went wrong, on stderr; gives the exit code. */
 int cli_fail(const struct cli *c, const struct err *err);

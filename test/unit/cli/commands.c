@@ -43,7 +43,8 @@ int main(void)
 	}
 	for (size_t k = 0; commands[k]; k++) {
 		const struct command *c = commands[k];
-		OK(c->run && c->summary && *c->summary && c->operands,
+		OK(c->run && c->summary && *c->summary >= 'a' && *c->summary <= 'z' &&
+			   c->operands,
 		   "yard %s says what it does", c->name);
 		OK(letters_differ(c), "no two options of yard %s are the same", c->name);
 		OK(fields_fit(c),
