@@ -137,11 +137,12 @@ static int copy_file(const char *from, const char *to, struct err *err)
 }
 
 /* SQLite's words for damage have several lines; the last says where. */
-static int damaged(const char *words, struct err *err)
+static int damaged(struct conn *c, const char *words, struct err *err)
 {
 	const char *last = strrchr(words, '\n');
 
-	return err_set(err, ERR_CORRUPT, "it is damaged: %s", last ? last + 1 : words);
+	return err_set(err, ERR_CORRUPT, "%s is damaged: %s", c->path,
+		       last ? last + 1 : words);
 }
 
 static int check_copy(struct conn *c, struct err *err)
@@ -152,13 +153,13 @@ static int check_copy(struct conn *c, struct err *err)
 	if (schema_check(c, &version, err) < 0)
 		return -1;
 	if (version < 1)
-		return err_set(err, ERR_INVALID, "it is an empty file");
+		return err_set(err, ERR_INVALID, "%s is an empty file", c->path);
 	if (sqlite3_prepare_v2(c->db, "PRAGMA quick_check(1)", -1, &st, NULL) !=
 		    SQLITE_OK ||
 	    sqlite3_step(st) != SQLITE_ROW)
 		rc = conn_fail(c, sqlite3_extended_errcode(c->db), err);
 	else if (strcmp((const char *)sqlite3_column_text(st, 0), "ok") != 0)
-		rc = damaged((const char *)sqlite3_column_text(st, 0), err);
+		rc = damaged(c, (const char *)sqlite3_column_text(st, 0), err);
 	sqlite3_finalize(st);
 	if (rc < 0)
 		return rc;

@@ -3,10 +3,12 @@
 #include "powercut_vfs.h"
 
 #include <ftw.h>
+#include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "store/schema.h"
 #include "store/sqlite_impl.h"
 #include "world/world_sim.h"
 
@@ -113,6 +115,29 @@ static const char *broken(struct bench *b, const struct promise *p)
 	return NULL;
 }
 
+/* A database of version 1 with two jobs in it: the first cut may fall into its upgrade. */
+static void begin_old(struct bench *b, struct promise *p)
+{
+	AUTO_FREE char *sql = str_printf(
+		"PRAGMA journal_mode = WAL; BEGIN; %s PRAGMA application_id = %d;"
+		"PRAGMA user_version = 1;"
+		"INSERT INTO events VALUES (1, 5, 1, 'submitted', '{\"by\":\"ann\"}'),"
+		" (2, 6, 2, 'submitted', '{\"by\":\"ann\"}');"
+		"INSERT INTO jobs SELECT job, 1, 'queued', 'none', 'a', 'ann', 'g', '', 0, 0, 1,"
+		" 0, 5, 0, 0 FROM events;"
+		"INSERT INTO keys SELECT 'ann', 'k' || job, job, '' FROM events; COMMIT",
+		schema_steps[0], SCHEMA_APPLICATION_ID);
+	sqlite3 *db;
+
+	sqlite3_open(b->arg, &db);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		printf("# an old database: %s\n", sqlite3_errmsg(db));
+	sqlite3_close(db);
+	power.calls = 0;
+	b->seq = 3;
+	*p = (struct promise){ 2, 2, 2, 2 };
+}
+
 /* One life of a database with several cuts; the first calls of it included. */
 static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 {
@@ -125,8 +150,11 @@ static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 
 	power_reset(seed);
 	power.ignores_sync = lying_disk;
+	if (seed % 4 == 0)
+		begin_old(&b, &p);
 	for (int life = 0; life < 4 && !wrong; life++) {
-		power.cut_at = 1 + (long)(world_random(b.w) % (life % 2 ? 1200 : 160));
+		long within = life % 2 ? 1200 : p.jobs ? 60 : 160;
+		power.cut_at = 1 + (long)(world_random(b.w) % (uint64_t)within);
 		b.s = b.open(&b);
 		if (b.s) {
 			load(&b, &p, 60);
