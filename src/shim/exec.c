@@ -24,7 +24,6 @@
 #include "base/str.h"
 #include "shim/hold.h"
 #include "shim/note.h"
-#include "shim/seccomp.h"
 
 #define BACKLOG_MAX (256u << 10) /* bytes a slow client may be behind before output waits */
 
@@ -51,18 +50,17 @@ static _Noreturn void child_fail(int wire, const char *what)
 
 static void child_enter(const struct hold *h, int wire)
 {
-	int rest = CLONE_NEWNS | CLONE_NEWIPC | CLONE_NEWUTS;
 	struct err err = { 0 };
 
+	prctl(PR_SET_DUMPABLE, 0); /* from here on the task can see us */
 	if (cgroup_join(&h->cgroup, &err) < 0) {
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}
-	if (setns(h->pidfd, rest) < 0 || (h->maps.range >= 0 && setns(h->maps.range, CLONE_NEWUSER) < 0))
+	if (setns(h->spaces[HOLD_IPC], CLONE_NEWIPC) < 0 || setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
+	    setns(h->spaces[HOLD_MNT], CLONE_NEWNS) < 0)
 		child_fail(wire, "enter the task");
-	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-		child_fail(wire, "become root of the task");
-	if (seccomp_load(&err) < 0) {
+	if (sandbox_become(h->maps.range, &err) < 0) {
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}
@@ -288,13 +286,13 @@ static int wait_ready(struct session *s, struct err *err)
 static int start(struct hold *h, const struct shim_exec *e, struct session *s, struct err *err)
 {
 	int wire[2], in[2] = { -1, -1 }, out[2] = { -1, -1 }, er[2] = { -1, -1 };
-	/* Without root one must be inside the user namespace to enter the others. */
-	int spaces = h->maps.range >= 0 ? CLONE_NEWPID : CLONE_NEWUSER | CLONE_NEWPID;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wire) < 0 ||
 	    (!e->tty && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(er, O_CLOEXEC) < 0)))
 		return err_sys(err, "make pipes");
-	if (setns(h->pidfd, spaces) < 0)
+	/* Without root one must be inside the user namespace to enter the others. */
+	if ((h->spaces[HOLD_USER] >= 0 && setns(h->spaces[HOLD_USER], CLONE_NEWUSER) < 0) ||
+	    setns(h->spaces[HOLD_PID], CLONE_NEWPID) < 0)
 		return err_sys(err, "enter the task");
 	s->pid = fork();
 	if (s->pid < 0)

@@ -15,6 +15,9 @@
 
 #define HOLD_CLIENTS_MAX 16
 
+/* The namespaces of a task, in the order an exec enters them. */
+enum { HOLD_USER, HOLD_PID, HOLD_IPC, HOLD_UTS, HOLD_MNT, HOLD_SPACES };
+
 struct client {
 	int fd; /* -1: free */
 	bool watching;
@@ -29,7 +32,8 @@ struct hold {
 	pid_t init;      /* the task's first process */
 	int pidfd, wire; /* of init */
 	int proc;        /* the task's /proc */
-	int mounts;      /* its mount namespace: taking that down takes a ms, after the end is told */
+	int spaces[HOLD_SPACES]; /* its namespaces, for exec; and taking down its mounts, which takes
+				  * a ms, waits until we close them, after the end is told */
 	int out, err;    /* its output; -1: ended */
 	int listener;
 	struct client clients[HOLD_CLIENTS_MAX];

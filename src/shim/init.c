@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -29,6 +30,26 @@ static void wait_for(const struct init_config *c, enum note_kind kind)
 
 	if (note_recv(c->wire, &n, NULL) != 1 || n.kind != kind)
 		_exit(1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* Everything but these is the shim's, and a way out for whoever can look into pid 1. */
+static void keep_only(int *keep, size_t count)
+{
+	unsigned from = 3;
+
+	qsort(keep, count, sizeof *keep, by_value);
+	for (size_t i = 0; i < count; i++) {
+		if (keep[i] > (int)from)
+			close_range(from, (unsigned)keep[i] - 1, 0);
+		if (keep[i] >= (int)from)
+			from = (unsigned)keep[i] + 1;
+	}
+	close_range(from, ~0u, 0);
 }
 
 /* If memory runs out on the whole machine, a task goes before a shim or the daemon. */
@@ -130,12 +151,14 @@ _Noreturn void init_run(const struct init_config *c)
 	if (sandbox_enter(c->task, c->maps->range, &err) < 0)
 		fail(c, &err);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	note_send_fd(c->wire, NOTE_BUILT, proc);
+	/* pid 1 is the task's to see, and in private mode of the same uid: it shows nothing. */
+	prctl(PR_SET_DUMPABLE, 0);
+	keep_only((int[]){ c->wire, c->out, c->err }, 3);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_SETMASK, &chld, NULL);
 	children = signalfd(-1, &chld, SFD_CLOEXEC);
-	note_send_fd(c->wire, NOTE_BUILT, proc);
-	close(proc);
 	wait_for(c, NOTE_GO);
 	sandbox_rlimits(c->task, c->cgroup->has[CGROUP_PIDS]);
 	if (start(c, &pid, &err) < 0)

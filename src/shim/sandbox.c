@@ -154,10 +154,8 @@ int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struc
 	return done;
 }
 
-int sandbox_enter(const struct shim_task *t, int userns, struct err *err)
+int sandbox_become(int userns, struct err *err)
 {
-	if (t->hostname && sethostname(t->hostname, strlen(t->hostname)) < 0)
-		return err_sys(err, "set the host name");
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* not the daemon's keys */
 	if (userns >= 0 && setns(userns, CLONE_NEWUSER) < 0)
 		return err_sys(err, "enter the user namespace");
@@ -167,6 +165,13 @@ int sandbox_enter(const struct shim_task *t, int userns, struct err *err)
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return err_sys(err, "become root of the sandbox");
 	return seccomp_load(err);
+}
+
+int sandbox_enter(const struct shim_task *t, int userns, struct err *err)
+{
+	if (t->hostname && sethostname(t->hostname, strlen(t->hostname)) < 0)
+		return err_sys(err, "set the host name");
+	return sandbox_become(userns, err);
 }
 
 /* Only ever lowered: a machine may forbid raising, and a task never needs it. */

@@ -34,7 +34,10 @@ void sandbox_maps_fini(struct sandbox_maps *m);
 /* On success this process's root and working directory are the sandbox, and nothing of the
  * host's tree can be reached. */
 int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struct err *err);
-/* Gives up the host: user namespace, uids, groups, keys; system call filter. */
+/* Gives up the host: keys, user namespace, groups, uids; loads the system call filter.
+ * userns: to enter; -1: is in it already. */
+int sandbox_become(int userns, struct err *err);
+/* The same, with the host name set first. */
 int sandbox_enter(const struct shim_task *t, int userns, struct err *err);
 /* Limits of one process that is about to exec; survives a machine that forbids them. */
 void sandbox_rlimits(const struct shim_task *t, bool pids_by_cgroup);

@@ -174,11 +174,12 @@ static void hold_init(struct hold *h)
 			    .pidfd = -1,
 			    .wire = -1,
 			    .proc = -1,
-			    .mounts = -1,
 			    .out = -1,
 			    .err = -1,
 			    .listener = -1 };
 	shim_task_init(&h->task);
+	for (size_t i = 0; i < HOLD_SPACES; i++)
+		h->spaces[i] = -1;
 	for (size_t i = 0; i < HOLD_CLIENTS_MAX; i++)
 		h->clients[i].fd = -1;
 }

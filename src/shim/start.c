@@ -52,6 +52,23 @@ static int make_ends(struct hold *h, struct ends *e, struct err *err)
 	return 0;
 }
 
+/* Now, because init closes itself to every look before the command runs. */
+static int open_spaces(struct hold *h, struct err *err)
+{
+	static const char *const words[HOLD_SPACES] = {
+		[HOLD_USER] = "user", [HOLD_PID] = "pid", [HOLD_IPC] = "ipc", [HOLD_UTS] = "uts", [HOLD_MNT] = "mnt"
+	};
+	char path[64];
+
+	for (int i = h->maps.range < 0 ? 0 : HOLD_PID; i < HOLD_SPACES; i++) {
+		snprintf(path, sizeof path, "/proc/%d/ns/%s", (int)h->init, words[i]);
+		h->spaces[i] = open(path, O_RDONLY | O_CLOEXEC);
+		if (h->spaces[i] < 0)
+			return err_sys(err, "open %s", path);
+	}
+	return 0;
+}
+
 static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 {
 	struct clone_args a = {
@@ -59,7 +76,6 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 		.pidfd = (uint64_t)(uintptr_t)&h->pidfd,
 		.exit_signal = SIGCHLD,
 	};
-	char path[64];
 	pid_t pid;
 
 	if (h->maps.range < 0)
@@ -79,9 +95,7 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 		init_run(&c);
 	}
 	h->init = pid;
-	snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)pid);
-	h->mounts = open(path, O_RDONLY | O_CLOEXEC);
-	return 0;
+	return open_spaces(h, err);
 }
 
 /* Waits for one note of init; a failure it tells becomes ours. */
