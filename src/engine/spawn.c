@@ -47,7 +47,8 @@ static char *user_variable(void)
 	char room[4096];
 	struct passwd entry, *found = NULL;
 
-	getpwuid_r(geteuid(), &entry, room, sizeof room, &found);
+	if (getpwuid_r(geteuid(), &entry, room, sizeof room, &found) != 0)
+		found = NULL;
 	return str_printf("USER=%s", found ? entry.pw_name : "");
 }
 
