@@ -141,7 +141,9 @@ static void begin_old(struct bench *b, struct promise *p)
 /* One life of a database with several cuts; the first calls of it included. */
 static const char *one_history(uint64_t seed, bool lying_disk, int *commits)
 {
-	AUTO_FREE char *path = str_printf("%s/db-%llu", folder, (unsigned long long)seed);
+	AUTO_FREE char *path =
+		str_printf("%s/%s-%llu", folder, lying_disk ? "lying" : "true",
+			   (unsigned long long)seed);
 	struct bench b = {
 		.w = world_sim_create(seed), .open = open_store, .arg = path, .seq = 1
 	};
