@@ -71,7 +71,7 @@ static void stops(void)
 	stop(a, false);
 	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
 	   "a polite stop ends one");
-	run(100);
+	run(400); /* its trap is set by now */
 	stop(b, false);
 	run(200);
 	IS_INT(t.seen[b].exited, 0, "the other ignores it");
@@ -89,8 +89,8 @@ static void stops(void)
 
 static void restart(void)
 {
-	int a = start_sh("sleep 1; exit 5"), b = start_sh("sleep 0.3; exit 6"),
-	    c = start_sh("exec sleep 60"), d;
+	int a = start_sh("trap 'exit 5' TERM; sleep 60 & wait"),
+	    b = start_sh("sleep 0.3; exit 6"), c = start_sh("exec sleep 60"), d;
 	struct task_ref ra = ref_of(a), rb = ref_of(b), rc = ref_of(c),
 			none = ref_of(240);
 
@@ -106,6 +106,7 @@ static void restart(void)
 	t.engine->ops->adopt(t.engine, &ra, folder_of(a));
 	t.engine->ops->adopt(t.engine, &ra, folder_of(a));
 	IS_INT(t.seen[a].exited, 0, "what runs goes on");
+	stop(a, false);
 	OK(until_exited(a) && t.seen[a].exit.code == 5 && t.seen[a].exited == 1,
 	   "and its end is told once");
 	t.engine->ops->start(t.engine, bundle_of(c, "/bin/sh", "-c", "exit 9"));
