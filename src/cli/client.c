@@ -15,12 +15,14 @@
 #define READ_BYTES   (256 << 10)
 #define ANSWER_MAX   (64 << 20)
 #define TRIES        12
-#define PAUSE_MS     20 /* doubled each time, up to a second: about six seconds in all */
+#define TRIES_AGAIN  40 /* of a daemon that was there before: it is being restarted */
+#define PAUSE_MS     20 /* doubled each time, up to a second */
 #define PAUSE_MAX_MS 1000
 
 struct client {
 	const struct server *server;
 	bool may_start, unreachable;
+	bool met; /* was there before */
 	void (*started)(const struct server *s);
 	int fd;
 	struct http_parser *parser;
@@ -100,6 +102,7 @@ static int open_connection(struct client *c, struct err *err)
 	if (c->fd < 0)
 		return say_unreachable(c, err);
 	c->unreachable = false;
+	c->met = true;
 	c->parser = http_parser_create(HTTP_RESPONSES);
 	return 0;
 }
@@ -289,7 +292,8 @@ static int exchange_patiently(struct client *c, const struct request *r, int *st
 			return 0;
 		/* One we kept open may have been closed meanwhile: that was no answer to this. */
 		bool again = repeatable(r) || (!fresh && i == 0 && !r->upgrade);
-		if (!broke || !again || i == TRIES || (c->unreachable && i > 1))
+		bool nobody = c->unreachable && !c->met && i > 1;
+		if (!broke || !again || nobody || i == (c->met ? TRIES_AGAIN : TRIES))
 			return -1;
 		usleep((useconds_t)pause * 1000);
 		pause = pause * 2 < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;

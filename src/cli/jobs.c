@@ -101,7 +101,8 @@ static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
 	table_cell(t, TABLE_PLAIN, "%s", r->owner);
 	table_cell(t, TABLE_PLAIN, "%s", units_show_age(now - r->submitted_ms, age));
 	table_cell(t, TABLE_PLAIN, "%s", took);
-	table_cell(t, TABLE_DIM, "%s", r->reason ? r->reason : "");
+	table_cell(t, TABLE_DIM, "%s",
+		   r->reason && !str_eq(r->reason, state) ? r->reason : "");
 }
 
 /* One page into the table; gives how many rows there were, *next: where the rest begins. */
@@ -226,28 +227,28 @@ static const struct opt wait_table[] = {
 static int run_wait(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct wait_args *a = args;
-	int code = 0;
+	int first = 0;
 
-	for (size_t i = 0; i < operands->count && code == 0; i++) {
+	for (size_t i = 0; i < operands->count; i++) {
+		const char *name = operands->items[i];
 		struct wire_job w = { 0 };
 		struct err err;
-		int rc = outcome_wait(c, operands->items[i], a->timeout ? a->timeout : -1,
-				      &w, &err);
+		int rc = outcome_wait(c, name, a->timeout ? a->timeout : -1, &w, &err);
 		if (rc == 0)
-			rc = err_set(&err, ERR_TIMEOUT, "job %s has not ended yet",
-				     operands->items[i]);
+			rc = err_set(&err, ERR_TIMEOUT, "job %s has not ended yet", name);
 		if (rc < 0)
 			return cli_fail(c, &err);
-		code = a->quiet ? w.exit_code : outcome_tell(c, &w);
+		int code = a->quiet ? w.exit_code : outcome_tell(c, &w);
+		first = first ? first : code;
 		wire_job_fini(&w);
 	}
-	return code;
+	return first;
 }
 
 const struct command cmd_wait = {
 	.name = "wait",
 	.operands = "JOB...",
-	.summary = "wait for jobs to end, and return their exit code",
+	.summary = "wait for jobs to end, and return the first exit code that is not 0",
 	.table = wait_table,
 	.count = COUNT_OF(wait_table),
 	.args_size = sizeof(struct wait_args),

@@ -372,7 +372,7 @@ static void as_git(void)
 
 static void in_a_work_tree(void)
 {
-	AUTO_BUF struct buf out = { 0 }, archive = { 0 }, files = { 0 };
+	AUTO_BUF struct buf archive = { 0 }, files = { 0 };
 	char hash[PACK_HASH_HEX];
 	struct err err;
 
