@@ -195,7 +195,7 @@ static struct opts *manual_make(struct manual *m, const struct command *cmd)
 static void print_help(const struct command *cmd)
 {
 	AUTO_BUF struct buf out = { 0 };
-	struct manual m;
+	struct manual m = { .program = "" };
 
 	opts_help(manual_make(&m, cmd), &out);
 	cli_print(&out);
@@ -203,7 +203,7 @@ static void print_help(const struct command *cmd)
 
 void cli_reference(struct buf *out)
 {
-	struct manual m;
+	struct manual m = { .program = "" };
 
 	for (size_t i = 0; commands[i]; i++) {
 		buf_printf(out, "### yard %s\n\n```text\n", commands[i]->name);
@@ -305,7 +305,7 @@ static int run_command(struct cli *c, const struct command *cmd, int argc, char 
 {
 	AUTO_FREE char *args = mem_alloc(1, cmd->args_size + 1);
 	AUTO_OPTS_LIST struct opts_list operands = { 0 };
-	struct manual m;
+	struct manual m = { .program = "" };
 	struct err err;
 	int code = EXIT_USAGE;
 
