@@ -104,43 +104,6 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 	y->engine->ops->start(y->engine, b);
 }
 
-static void prepared(void *arg, const struct depot_places *p, const struct err *err)
-{
-	struct errand errand = *(struct errand *)arg;
-	struct yard *y = errand.yard;
-	struct live *l = yard_find(y, errand.job);
-
-	yard_errand_end(arg);
-	if (!l || l->job->attempt != errand.attempt)
-		return;
-	l->preparing = false;
-	if (l->launched)
-		return;
-	if (err) {
-		end_unstarted(y, l, err->text);
-		return;
-	}
-	if (l->job->state != JOB_STARTING) {
-		end_unstarted(y, l, "stopped before it was started");
-		return;
-	}
-	l->launched = true;
-	struct contract_peers *peers = contract_peers_create(l->job);
-	for (size_t i = 0; i < l->job->task_count; i++)
-		if (l->job->tasks[i].state != TASK_OVER)
-			start_task(y, l, i, p, peers);
-	contract_peers_destroy(peers);
-}
-
-static void launch(struct yard *y, struct live *l)
-{
-	l->launched = false;
-	l->preparing = true;
-	y->config.depot->ops->prepare(y->config.depot, l->job,
-				      yard_uid_base(y, l->job->owner), prepared,
-				      errand_begin(y, l->job));
-}
-
 static void adopt(struct yard *y, struct live *l)
 {
 	const struct job *j = l->job;
@@ -165,6 +128,55 @@ static void stop_tasks(struct yard *y, struct live *l, bool kill)
 		if (l->job->tasks[i].state != TASK_OVER)
 			y->engine->ops->stop(y->engine, &ref, kill);
 	}
+}
+
+/* The attempt will not be begun.  Only the engine knows whether an earlier process did: it
+ * finds what runs and fences what never began. */
+static void do_not_begin(struct yard *y, struct live *l, const char *why)
+{
+	if (!l->maybe_begun) {
+		end_unstarted(y, l, why);
+		return;
+	}
+	adopt(y, l);
+	if (l->job->state == JOB_STOPPING)
+		stop_tasks(y, l, l->job->killed);
+}
+
+static void prepared(void *arg, const struct depot_places *p, const struct err *err)
+{
+	struct errand errand = *(struct errand *)arg;
+	struct yard *y = errand.yard;
+	struct live *l = yard_find(y, errand.job);
+
+	yard_errand_end(arg);
+	if (!l || l->job->attempt != errand.attempt)
+		return;
+	if (l->launched)
+		return;
+	if (err) {
+		do_not_begin(y, l, err->text);
+		return;
+	}
+	if (l->job->state != JOB_STARTING) {
+		do_not_begin(y, l, "stopped before it was started");
+		return;
+	}
+	l->launched = true;
+	struct contract_peers *peers = contract_peers_create(l->job);
+	for (size_t i = 0; i < l->job->task_count; i++)
+		if (l->job->tasks[i].state != TASK_OVER)
+			start_task(y, l, i, p, peers);
+	contract_peers_destroy(peers);
+}
+
+static void launch(struct yard *y, struct live *l)
+{
+	l->launched = false;
+	l->maybe_begun = y->booting;
+	y->config.depot->ops->prepare(y->config.depot, l->job,
+				      yard_uid_base(y, l->job->owner), prepared,
+				      errand_begin(y, l->job));
 }
 
 static void collected(void *arg, const struct err *err)

@@ -31,7 +31,8 @@ struct live {
 	int64_t *dependants;       /* jobs that wait for this one */
 	size_t dependant_count, dependant_cap;
 	bool launched; /* this attempt's tasks are the engine's: exits will come from there */
-	bool preparing, collecting;
+	bool maybe_begun; /* an earlier process may have given this attempt to the engine */
+	bool collecting;
 	bool dirty; /* its row is not in the batch yet */
 };
 

@@ -86,7 +86,10 @@ bool check_now(struct run *r)
 	struct census c = { 0 };
 	struct yard_node nodes[NODES_MAX];
 	size_t n = yard_nodes(r->yard, nodes, NODES_MAX);
+	const char *violation = engine_sim_violation(r->machine);
 
+	if (violation)
+		broke(r, "%s", violation);
 	for (size_t i = 0; i < r->claim_count; i++) {
 		const struct job *j =
 			r->claims[i].job ? yard_live(r->yard, r->claims[i].job) : NULL;
@@ -108,9 +111,35 @@ struct history {
 	struct job *fold;
 };
 
+/* What is recorded of an end is what really happened, or an honest "nobody knows". */
+static void check_exit(struct run *r, const struct event *e)
+{
+	struct task_ref ref = { .job = e->job, .task = e->task, .attempt = e->attempt };
+	struct task_exit truth;
+
+	if (e->exit.kind == EXIT_LOST)
+		return;
+	if (e->exit.kind == EXIT_UNSTARTED) {
+		if (engine_sim_starts(r->machine, &ref) > 0)
+			broke(r,
+			      "task %d of job %lld ran and is recorded as never started",
+			      e->task, (long long)e->job);
+		return;
+	}
+	if (!engine_sim_truth(r->machine, &ref, &truth))
+		broke(r, "task %d of job %lld is recorded as ended and is not", e->task,
+		      (long long)e->job);
+	else if (truth.kind != e->exit.kind || truth.code != e->exit.code)
+		broke(r, "task %d of job %lld ended otherwise than recorded", e->task,
+		      (long long)e->job);
+}
+
 static void one_event(void *arg, const struct event *e)
 {
 	struct history *h = arg;
+
+	if (e->kind == EV_EXITED)
+		check_exit(h->r, e);
 
 	if (e->seq <= h->last_seq)
 		broke(h->r, "events of job %lld are out of order", (long long)h->job);
