@@ -12,7 +12,8 @@ int main(void)
 	socklen_t len = sizeof type;
 
 	if (getsockopt(SHIM_FD, SOL_SOCKET, SO_TYPE, &type, &len) < 0) {
-		fputs("yard-shim is started by yardd, with the task on descriptor 3.\n", stderr);
+		fputs("yard-shim is started by yardd, with the task on descriptor 3.\n",
+		      stderr);
 		return 2;
 	}
 	return shim_main();

@@ -65,7 +65,8 @@ static int64_t get(const char *dir, const char *file, const char *key)
 	for (char *line; (line = strsep(&at, "\n"));) {
 		if (key && (strncmp(line, key, n) != 0 || line[n] != ' '))
 			continue;
-		return str_to_i64(line + (key ? n + 1 : 0), 0, INT64_MAX, &v) < 0 ? -1 : v;
+		return str_to_i64(line + (key ? n + 1 : 0), 0, INT64_MAX, &v) < 0 ? -1
+										  : v;
 	}
 	return -1;
 }
@@ -78,7 +79,8 @@ static int own_path(const char *ctrl, char *out, size_t size)
 	if (get_text("/proc/self", "cgroup", text, sizeof text) < 0)
 		return -1;
 	for (char *line; (line = strsep(&at, "\n"));) {
-		char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL, *name;
+		char *names = strchr(line, ':'),
+		     *path = names ? strchr(names + 1, ':') : NULL, *name;
 
 		if (!path)
 			continue;
@@ -86,7 +88,8 @@ static int own_path(const char *ctrl, char *out, size_t size)
 		names++;
 		while ((name = strsep(&names, ","))) {
 			if (strcmp(name, ctrl) == 0) {
-				snprintf(out, size, "%s", strcmp(path, "/") == 0 ? "" : path);
+				snprintf(out, size, "%s",
+					 strcmp(path, "/") == 0 ? "" : path);
 				return 0;
 			}
 		}
@@ -117,7 +120,8 @@ static int v2_base(char *out, size_t size)
 {
 	char own[256];
 
-	if (access(ROOT "/cgroup.controllers", F_OK) < 0 || own_path("", own, sizeof own) < 0)
+	if (access(ROOT "/cgroup.controllers", F_OK) < 0 ||
+	    own_path("", own, sizeof own) < 0)
 		return -1;
 	if (str_ends(own, DAEMON))
 		own[strlen(own) - strlen(DAEMON)] = 0;
@@ -132,12 +136,13 @@ void cgroup_settle(void)
 {
 	char own[256], dir[384], procs[64], self[32];
 
-	if (access(ROOT "/cgroup.controllers", F_OK) < 0 || own_path("", own, sizeof own) < 0 || !own[0] ||
-	    str_ends(own, DAEMON))
+	if (access(ROOT "/cgroup.controllers", F_OK) < 0 ||
+	    own_path("", own, sizeof own) < 0 || !own[0] || str_ends(own, DAEMON))
 		return;
 	snprintf(dir, sizeof dir, ROOT "%s", own);
 	snprintf(self, sizeof self, "%d\n", (int)getpid());
-	if (get_text(dir, "cgroup.procs", procs, sizeof procs) < 0 || strcmp(procs, self) != 0)
+	if (get_text(dir, "cgroup.procs", procs, sizeof procs) < 0 ||
+	    strcmp(procs, self) != 0)
 		return; /* somebody else lives here: not ours to arrange */
 	snprintf(dir, sizeof dir, ROOT "%s" DAEMON, own);
 	if (mkdir(dir, 0755) == 0 || errno == EEXIST)
@@ -195,41 +200,51 @@ static bool v1_create(struct cgroup *g, const struct cgroup_limits *l)
 
 #define PERIOD_US 100000
 
-static int v1_limits(const struct cgroup *g, const struct cgroup_limits *l, struct err *err)
+static int v1_limits(const struct cgroup *g, const struct cgroup_limits *l,
+		     struct err *err)
 {
 	const char *mem = g->path[CGROUP_MEMORY], *cpu = g->path[CGROUP_CPU];
 
 	if (l->memory_bytes > 0 && g->has[CGROUP_MEMORY]) {
 		if (put(mem, "memory.limit_in_bytes", l->memory_bytes) < 0)
-			return err_sys(err, "limit memory to %lld bytes", (long long)l->memory_bytes);
-		put(mem, "memory.memsw.limit_in_bytes", l->memory_bytes); /* absent without swap */
+			return err_sys(err, "limit memory to %lld bytes",
+				       (long long)l->memory_bytes);
+		/* Absent without swap. */
+		put(mem, "memory.memsw.limit_in_bytes", l->memory_bytes);
 	}
 	if (l->cpu_milli > 0 && g->has[CGROUP_CPU]) {
-		put(cpu, "cpu.shares", l->cpu_milli * 1024 / 1000 < 2 ? 2 : l->cpu_milli * 1024 / 1000);
-		if (put(cpu, "cpu.cfs_quota_us", l->cpu_milli * PERIOD_US / 1000) < 0 && errno != ENOENT)
+		put(cpu, "cpu.shares",
+		    l->cpu_milli * 1024 / 1000 < 2 ? 2 : l->cpu_milli * 1024 / 1000);
+		if (put(cpu, "cpu.cfs_quota_us", l->cpu_milli * PERIOD_US / 1000) < 0 &&
+		    errno != ENOENT)
 			return err_sys(err, "limit cpu");
 	}
-	if (l->pids > 0 && g->has[CGROUP_PIDS] && put(g->path[CGROUP_PIDS], "pids.max", l->pids) < 0)
+	if (l->pids > 0 && g->has[CGROUP_PIDS] &&
+	    put(g->path[CGROUP_PIDS], "pids.max", l->pids) < 0)
 		return err_sys(err, "limit processes");
 	return 0;
 }
 
-static int v2_limits(const struct cgroup *g, const struct cgroup_limits *l, struct err *err)
+static int v2_limits(const struct cgroup *g, const struct cgroup_limits *l,
+		     struct err *err)
 {
 	const char *dir = g->path[0];
 	char text[64];
 
 	if (l->memory_bytes > 0 && g->has[CGROUP_MEMORY]) {
 		if (put(dir, "memory.max", l->memory_bytes) < 0)
-			return err_sys(err, "limit memory to %lld bytes", (long long)l->memory_bytes);
+			return err_sys(err, "limit memory to %lld bytes",
+				       (long long)l->memory_bytes);
 		put(dir, "memory.swap.max", 0);
-		put(dir, "memory.oom.group", 1); /* a gang that lost a member hangs: end it whole */
+		/* A gang that lost a member hangs: end it whole. */
+		put(dir, "memory.oom.group", 1);
 	}
 	if (l->cpu_milli > 0 && g->has[CGROUP_CPU]) {
 		int64_t weight = l->cpu_milli / 10;
 
 		put(dir, "cpu.weight", weight < 1 ? 1 : weight > 10000 ? 10000 : weight);
-		snprintf(text, sizeof text, "%lld %d", (long long)(l->cpu_milli * PERIOD_US / 1000), PERIOD_US);
+		snprintf(text, sizeof text, "%lld %d",
+			 (long long)(l->cpu_milli * PERIOD_US / 1000), PERIOD_US);
 		if (put_text(dir, "cpu.max", text) < 0)
 			return err_sys(err, "limit cpu");
 	}
@@ -238,7 +253,8 @@ static int v2_limits(const struct cgroup *g, const struct cgroup_limits *l, stru
 	return 0;
 }
 
-int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l, struct err *err)
+int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l,
+		  struct err *err)
 {
 	*g = (struct cgroup){ .kind = CGROUP_NONE };
 	snprintf(g->name, sizeof g->name, "%s", name);
@@ -252,7 +268,8 @@ int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits
 
 int cgroup_fd(const struct cgroup *g)
 {
-	return g->kind == CGROUP_V2 ? open(g->path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	return g->kind == CGROUP_V2 ? open(g->path[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+				    : -1;
 }
 
 /* v1: "tasks" and not "cgroup.procs": a thread that moves itself needs no lock over all
@@ -273,7 +290,8 @@ int64_t cgroup_memory(const struct cgroup *g)
 	if (!g->has[CGROUP_MEMORY])
 		return -1;
 	return get(g->path[CGROUP_MEMORY],
-		   g->kind == CGROUP_V2 ? "memory.current" : "memory.usage_in_bytes", NULL);
+		   g->kind == CGROUP_V2 ? "memory.current" : "memory.usage_in_bytes",
+		   NULL);
 }
 
 int64_t cgroup_memory_peak(const struct cgroup *g)
@@ -281,7 +299,8 @@ int64_t cgroup_memory_peak(const struct cgroup *g)
 	if (!g->has[CGROUP_MEMORY])
 		return -1;
 	return get(g->path[CGROUP_MEMORY],
-		   g->kind == CGROUP_V2 ? "memory.peak" : "memory.max_usage_in_bytes", NULL);
+		   g->kind == CGROUP_V2 ? "memory.peak" : "memory.max_usage_in_bytes",
+		   NULL);
 }
 
 int64_t cgroup_cpu_ms(const struct cgroup *g)
@@ -291,8 +310,10 @@ int64_t cgroup_cpu_ms(const struct cgroup *g)
 	if (!g->cpuacct)
 		return -1;
 	if (g->kind == CGROUP_V2)
-		return (v = get(g->path[0], "cpu.stat", "usage_usec")) < 0 ? -1 : v / 1000;
-	return (v = get(g->path[CGROUP_CPU], "cpuacct.usage", NULL)) < 0 ? -1 : v / 1000000;
+		return (v = get(g->path[0], "cpu.stat", "usage_usec")) < 0 ? -1
+									   : v / 1000;
+	return (v = get(g->path[CGROUP_CPU], "cpuacct.usage", NULL)) < 0 ? -1
+									 : v / 1000000;
 }
 
 int64_t cgroup_oom_kills(const struct cgroup *g)
@@ -301,14 +322,15 @@ int64_t cgroup_oom_kills(const struct cgroup *g)
 
 	if (!g->has[CGROUP_MEMORY])
 		return 0;
-	v = get(g->path[CGROUP_MEMORY], g->kind == CGROUP_V2 ? "memory.events" : "memory.oom_control",
+	v = get(g->path[CGROUP_MEMORY],
+		g->kind == CGROUP_V2 ? "memory.events" : "memory.oom_control",
 		"oom_kill");
 	return v < 0 ? 0 : v;
 }
 
 static void nap_ms(int ms)
 {
-	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000l }, NULL);
+	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 }
 
 void cgroup_remove(const struct cgroup *g)
@@ -317,7 +339,8 @@ void cgroup_remove(const struct cgroup *g)
 		if (!g->path[c][0])
 			continue;
 		/* EBUSY: the last process is dead but not yet gone.  About half a second in all. */
-		for (int ms = 1; rmdir(g->path[c]) < 0 && errno == EBUSY && ms < 256; ms *= 2)
+		for (int ms = 1; rmdir(g->path[c]) < 0 && errno == EBUSY && ms < 256;
+		     ms *= 2)
 			nap_ms(ms);
 	}
 }
@@ -327,7 +350,8 @@ static void kill_members(const char *dir)
 	char text[8192], *at = text;
 	int64_t pid;
 
-	if (put_text(dir, "cgroup.kill", "1") == 0 || get_text(dir, "cgroup.procs", text, sizeof text) < 0)
+	if (put_text(dir, "cgroup.kill", "1") == 0 ||
+	    get_text(dir, "cgroup.procs", text, sizeof text) < 0)
 		return;
 	for (char *line; (line = strsep(&at, "\n"));) {
 		if (str_to_i64(line, 2, INT32_MAX, &pid) == 0)
@@ -348,7 +372,8 @@ void cgroup_sweep(const char *name)
 	}
 	for (int c = 0; g.kind != CGROUP_V2 && c < CGROUP_CTRL_COUNT; c++) {
 		if (own_path(ctrl_word[c], own, sizeof own) == 0)
-			snprintf(g.path[c], sizeof g.path[c], ROOT "/%s%s/yard/%s", ctrl_word[c], own, name);
+			snprintf(g.path[c], sizeof g.path[c], ROOT "/%s%s/yard/%s",
+				 ctrl_word[c], own, name);
 	}
 	for (int c = 0; c < CGROUP_CTRL_COUNT; c++) {
 		if (g.path[c][0])

@@ -29,7 +29,8 @@ struct cgroup_limits {
 };
 
 /* Makes the groups with their limits.  A machine without is not an error. */
-int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l, struct err *err);
+int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits *l,
+		  struct err *err);
 /* Puts the calling process, which must have one thread, into the groups. */
 int cgroup_join(const struct cgroup *g, struct err *err);
 /* v2: a descriptor for CLONE_INTO_CGROUP, which saves joining; -1: none. */

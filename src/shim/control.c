@@ -25,7 +25,8 @@ int control_listen(struct hold *h, struct err *err)
 	snprintf(a.sun_path, sizeof a.sun_path, "/proc/self/fd/%d/sock", h->dir);
 	fchmod(h->listener, 0600);
 	if (bind(h->listener, (struct sockaddr *)&a, sizeof a) < 0 ||
-	    fchmodat(h->dir, "sock", 0600, 0) < 0 || listen(h->listener, HOLD_CLIENTS_MAX) < 0)
+	    fchmodat(h->dir, "sock", 0600, 0) < 0 ||
+	    listen(h->listener, HOLD_CLIENTS_MAX) < 0)
 		return err_sys(err, "make the control socket");
 	return 0;
 }
@@ -74,7 +75,8 @@ static void answer(struct client *c, enum shim_type type, const void *data, size
 
 /* The exec is served by a grandchild, which nobody has to wait for: a client that hangs,
  * floods or dies touches neither the task nor its log. */
-static void exec(struct hold *h, struct client *c, const struct shim_frame *f, size_t used)
+static void exec(struct hold *h, struct client *c, const struct shim_frame *f,
+		 size_t used)
 {
 	struct shim_exec e;
 	struct err err = { 0 };
@@ -107,7 +109,8 @@ static void usage(struct hold *h, struct client *c)
 	answer(c, SHIM_USAGE, b.data, b.len);
 }
 
-static void handle(struct hold *h, struct client *c, const struct shim_frame *f, size_t used)
+static void handle(struct hold *h, struct client *c, const struct shim_frame *f,
+		   size_t used)
 {
 	static const char unknown[] = "the shim does not know this request";
 
@@ -160,7 +163,8 @@ void control_tell_exit(struct hold *h, const struct buf *frame)
 	for (size_t i = 0; i < HOLD_CLIENTS_MAX; i++) {
 		struct client *c = &h->clients[i];
 
-		if (c->fd >= 0 && c->watching && send(c->fd, frame->data, frame->len, MSG_NOSIGNAL) < 0)
+		if (c->fd >= 0 && c->watching &&
+		    send(c->fd, frame->data, frame->len, MSG_NOSIGNAL) < 0)
 			drop(c);
 	}
 }

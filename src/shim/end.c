@@ -101,8 +101,9 @@ static void describe(struct hold *h, struct shim_exit *e)
 	e->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	e->cpu_ms = cpu >= 0 ? cpu : cpu_of(&used);
 	if (peak < 0)
-		peak = h->watch.peak_bytes > used.ru_maxrss * 1024 ? h->watch.peak_bytes
-								   : used.ru_maxrss * 1024;
+		peak = h->watch.peak_bytes > used.ru_maxrss * 1024
+			       ? h->watch.peak_bytes
+			       : used.ru_maxrss * 1024;
 	e->peak_bytes = peak;
 	e->limit_bytes = h->task.memory_bytes;
 }
@@ -121,7 +122,8 @@ static void tell_daemon(const struct hold *h, const struct buf *frame)
 	size_t done = 0;
 
 	while (done < frame->len) {
-		ssize_t n = send(h->daemon, frame->data + done, frame->len - done, MSG_NOSIGNAL);
+		ssize_t n = send(h->daemon, frame->data + done, frame->len - done,
+				 MSG_NOSIGNAL);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -138,7 +140,7 @@ static int put_exit(struct hold *h, const struct buf *b, struct err *err)
 
 	for (int i = 0; i < 100 && (fd = folder_put(h->dir, "exit", b, err)) < 0; i++) {
 		if (!log_give_way(&h->log))
-			nanosleep(&(struct timespec){ 0, 100 * 1000000l }, NULL);
+			nanosleep(&(struct timespec){ 0, 100 * 1000000L }, NULL);
 	}
 	return fd;
 }
@@ -156,8 +158,8 @@ void hold_end(struct hold *h)
 	else
 		unstarted(h, &e);
 	if (e.kind == SHIM_OOM)
-		log_note(&h->log, "out of memory: used %lld of %lld bytes", (long long)e.peak_bytes,
-			 (long long)e.limit_bytes);
+		log_note(&h->log, "out of memory: used %lld of %lld bytes",
+			 (long long)e.peak_bytes, (long long)e.limit_bytes);
 	log_fini(&h->log);
 	shim_exit_encode(&e, &record);
 	fd = put_exit(h, &record, &err);

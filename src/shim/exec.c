@@ -25,7 +25,8 @@
 #include "shim/hold.h"
 #include "shim/note.h"
 
-#define BACKLOG_MAX (256u << 10) /* bytes a slow client may be behind before output waits */
+#define BACKLOG_MAX                                                                      \
+	(256u << 10) /* bytes a slow client may be behind before output waits */
 
 struct session {
 	int conn, wire;
@@ -57,7 +58,8 @@ static void child_enter(const struct hold *h, int wire)
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}
-	if (setns(h->spaces[HOLD_IPC], CLONE_NEWIPC) < 0 || setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
+	if (setns(h->spaces[HOLD_IPC], CLONE_NEWIPC) < 0 ||
+	    setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
 	    setns(h->spaces[HOLD_MNT], CLONE_NEWNS) < 0)
 		child_fail(wire, "enter the task");
 	if (sandbox_become(h->maps.range, &err) < 0) {
@@ -70,7 +72,8 @@ static void child_enter(const struct hold *h, int wire)
 /* Opens a terminal where the task would, sends its master out, and makes it our own. */
 static void child_tty(int wire, const struct shim_exec *e)
 {
-	struct winsize size = { .ws_row = (unsigned short)e->rows, .ws_col = (unsigned short)e->columns };
+	struct winsize size = { .ws_row = (unsigned short)e->rows,
+				.ws_col = (unsigned short)e->columns };
 	int unlock = 0, slave;
 	AUTO_FD int master = open("/dev/pts/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC);
 
@@ -81,13 +84,15 @@ static void child_tty(int wire, const struct shim_exec *e)
 		child_fail(wire, "open a terminal");
 	if (e->rows > 0)
 		ioctl(master, TIOCSWINSZ, &size);
-	if (note_send_fd(wire, NOTE_BUILT, master) < 0 || setsid() < 0 || ioctl(slave, TIOCSCTTY, 0) < 0)
+	if (note_send_fd(wire, NOTE_BUILT, master) < 0 || setsid() < 0 ||
+	    ioctl(slave, TIOCSCTTY, 0) < 0)
 		child_fail(wire, "take the terminal");
 	for (int fd = 0; fd < 3; fd++)
 		dup2(slave, fd);
 }
 
-static _Noreturn void child_exec(const struct hold *h, const struct shim_exec *e, int wire)
+static _Noreturn void child_exec(const struct hold *h, const struct shim_exec *e,
+				 int wire)
 {
 	struct shim_list env = { 0 };
 	sigset_t none;
@@ -109,7 +114,8 @@ static _Noreturn void child_exec(const struct hold *h, const struct shim_exec *e
 	child_fail(wire, e->argv.items[0]);
 }
 
-static _Noreturn void child(const struct hold *h, const struct shim_exec *e, int wire, const int *stdio)
+static _Noreturn void child(const struct hold *h, const struct shim_exec *e, int wire,
+			    const int *stdio)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	child_enter(h, wire);
@@ -126,7 +132,8 @@ static _Noreturn void child(const struct hold *h, const struct shim_exec *e, int
 
 /* --- the server --- */
 
-static void send_frame(struct session *s, enum shim_type type, const void *data, size_t len)
+static void send_frame(struct session *s, enum shim_type type, const void *data,
+		       size_t len)
 {
 	shim_frame_add(&s->to, type, data, len);
 }
@@ -135,7 +142,8 @@ static void send_frame(struct session *s, enum shim_type type, const void *data,
 static bool flush(struct session *s)
 {
 	while (s->to.len > 0) {
-		ssize_t n = send(s->conn, s->to.data, s->to.len, MSG_NOSIGNAL | MSG_DONTWAIT);
+		ssize_t n =
+			send(s->conn, s->to.data, s->to.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0)
 			return errno == EAGAIN || errno == EINTR;
@@ -178,7 +186,8 @@ static void on_frame(struct session *s, const struct shim_frame *f)
 		struct winsize size = { .ws_row = (unsigned short)(b[0] | b[1] << 8),
 					.ws_col = (unsigned short)(b[2] | b[3] << 8) };
 		ioctl(s->in, TIOCSWINSZ, &size);
-	} else if (f->type == SHIM_SIGNAL_SEND && f->len == 1 && b[0] > 0 && b[0] < NSIG) {
+	} else if (f->type == SHIM_SIGNAL_SEND && f->len == 1 && b[0] > 0 &&
+		   b[0] < NSIG) {
 		kill(-s->pid, b[0]);
 	}
 }
@@ -238,8 +247,10 @@ static void pump(struct session *s)
 	while (from_client(s, false) && flush(s)) {
 		bool room = s->to.len < BACKLOG_MAX;
 		struct pollfd p[] = {
-			{ s->conn, (short)((s->input.len < BACKLOG_MAX ? POLLIN : 0) |
-					   (s->to.len > 0 ? POLLOUT : 0)), 0 },
+			{ s->conn,
+			  (short)((s->input.len < BACKLOG_MAX ? POLLIN : 0) |
+				  (s->to.len > 0 ? POLLOUT : 0)),
+			  0 },
 			{ room ? s->out : -1, POLLIN, 0 },
 			{ room ? s->err : -1, POLLIN, 0 },
 			{ s->input.len > 0 ? s->in : -1, POLLOUT, 0 },
@@ -270,9 +281,9 @@ static void pump(struct session *s)
 static int wait_ready(struct session *s, struct err *err)
 {
 	struct note n = { .kind = NOTE_STARTED };
-	int fd = -1, got;
+	int fd = -1;
 
-	while ((got = note_recv(s->wire, &n, &fd)) == 1) {
+	while (note_recv(s->wire, &n, &fd) == 1) {
 		if (n.kind == NOTE_FAILED)
 			return err_set(err, ERR_INVALID, "%s", n.text);
 		if (fd >= 0 && s->tty) {
@@ -280,18 +291,23 @@ static int wait_ready(struct session *s, struct err *err)
 			fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
 		}
 	}
-	return s->tty && s->out < 0 ? err_set(err, ERR_IO, "the terminal could not be opened") : 0;
+	return s->tty && s->out < 0
+		       ? err_set(err, ERR_IO, "the terminal could not be opened")
+		       : 0;
 }
 
-static int start(struct hold *h, const struct shim_exec *e, struct session *s, struct err *err)
+static int start(struct hold *h, const struct shim_exec *e, struct session *s,
+		 struct err *err)
 {
 	int wire[2], in[2] = { -1, -1 }, out[2] = { -1, -1 }, er[2] = { -1, -1 };
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, wire) < 0 ||
-	    (!e->tty && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 || pipe2(er, O_CLOEXEC) < 0)))
+	    (!e->tty && (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0 ||
+			 pipe2(er, O_CLOEXEC) < 0)))
 		return err_sys(err, "make pipes");
 	/* Without root one must be inside the user namespace to enter the others. */
-	if ((h->spaces[HOLD_USER] >= 0 && setns(h->spaces[HOLD_USER], CLONE_NEWUSER) < 0) ||
+	if ((h->spaces[HOLD_USER] >= 0 &&
+	     setns(h->spaces[HOLD_USER], CLONE_NEWUSER) < 0) ||
 	    setns(h->spaces[HOLD_PID], CLONE_NEWPID) < 0)
 		return err_sys(err, "enter the task");
 	s->pid = fork();
@@ -325,16 +341,23 @@ static _Noreturn void farewell(struct session *s)
 	char data[4096];
 
 	shutdown(s->conn, SHUT_WR);
-	for (int i = 0; i < 64 && poll(&(struct pollfd){ s->conn, POLLIN, 0 }, 1, 1000) > 0; i++) {
+	for (int i = 0;
+	     i < 64 && poll(&(struct pollfd){ s->conn, POLLIN, 0 }, 1, 1000) > 0; i++) {
 		if (recv(s->conn, data, sizeof data, MSG_DONTWAIT) <= 0)
 			break;
 	}
 	_exit(0);
 }
 
-_Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e, struct buf *in)
+_Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e,
+			  struct buf *in)
 {
-	struct session s = { .conn = conn, .wire = -1, .in = -1, .out = -1, .err = -1, .tty = e->tty,
+	struct session s = { .conn = conn,
+			     .wire = -1,
+			     .in = -1,
+			     .out = -1,
+			     .err = -1,
+			     .tty = e->tty,
 			     .from = *in };
 	struct err err = { 0 };
 	uint8_t code;

@@ -68,7 +68,8 @@ int folder_sync(int dir, int fd, struct err *err)
 {
 	AUTO_FD int file = fd;
 
-	return fsync(file) < 0 || fsync(dir) < 0 ? err_sys(err, "make a file durable") : 0;
+	return fsync(file) < 0 || fsync(dir) < 0 ? err_sys(err, "make a file durable")
+						 : 0;
 }
 
 void boot_id(char *out, size_t size)

@@ -15,5 +15,5 @@ int folder_put(int dir, const char *name, const struct buf *content, struct err 
 /* Makes it durable: it is there after a power cut.  Takes the descriptor. */
 int folder_sync(int dir, int fd, struct err *err);
 
-void boot_id(char *out, size_t size);  /* of this boot of the machine; "" when not known */
-int64_t process_start(int64_t pid);    /* clock ticks since boot; -1: no such process */
+void boot_id(char *out, size_t size); /* of this boot of the machine; "" when not known */
+int64_t process_start(int64_t pid);   /* clock ticks since boot; -1: no such process */

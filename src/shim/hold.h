@@ -26,15 +26,16 @@ struct client {
 
 struct hold {
 	struct shim_task task;
-	int daemon;      /* who started us; it may be gone */
-	int dir, lock;   /* the attempt's folder */
+	int daemon;    /* who started us; it may be gone */
+	int dir, lock; /* the attempt's folder */
 	struct sandbox_maps maps;
 	pid_t init;      /* the task's first process */
 	int pidfd, wire; /* of init */
 	int proc;        /* the task's /proc */
-	int spaces[HOLD_SPACES]; /* its namespaces, for exec; and taking down its mounts, which takes
+	int spaces
+		[HOLD_SPACES]; /* its namespaces, for exec; and taking down its mounts, which takes
 				  * a ms, waits until we close them, after the end is told */
-	int out, err;    /* its output; -1: ended */
+	int out, err;          /* its output; -1: ended */
 	int listener;
 	struct client clients[HOLD_CLIENTS_MAX];
 	struct cgroup cgroup;
@@ -64,7 +65,8 @@ void control_tell_exit(struct hold *h, const struct buf *frame);
 void control_close(struct hold *h);
 
 /* exec.c: serves one exec in a process of its own, which never returns. */
-_Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e, struct buf *in);
+_Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e,
+			  struct buf *in);
 
 int64_t hold_mono_ms(void);
 int64_t hold_wall_ms(void);

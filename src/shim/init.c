@@ -70,11 +70,12 @@ static int start(const struct init_config *c, pid_t *pid, struct err *err)
 	int failed;
 
 	sigemptyset(&none);
-	sigemptyset(&ours); /* what the shim ignores; naming all would be 64 system calls */
+	sigemptyset(&ours); /* what the shim ignores */
 	sigaddset(&ours, SIGPIPE);
 	sigaddset(&ours, SIGHUP);
 	environ = t->env.items;
-	if (posix_spawn_file_actions_init(&files) != 0 || posix_spawnattr_init(&attr) != 0)
+	if (posix_spawn_file_actions_init(&files) != 0 ||
+	    posix_spawnattr_init(&attr) != 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&files, c->out, 1);
@@ -85,12 +86,13 @@ static int start(const struct init_config *c, pid_t *pid, struct err *err)
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
 						POSIX_SPAWN_SETSIGDEF);
 	/* Shares memory until the exec, so no page table is copied, and it returns its error. */
-	failed = posix_spawnp(pid, t->argv.items[0], &files, &attr, t->argv.items, t->env.items);
+	failed = posix_spawnp(pid, t->argv.items[0], &files, &attr, t->argv.items,
+			      t->env.items);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (failed)
-		return err_set(err, ERR_NOT_FOUND, "cannot run '%s': %s", t->argv.items[0],
-			       strerror(failed));
+		return err_set(err, ERR_NOT_FOUND, "cannot run '%s': %s",
+			       t->argv.items[0], strerror(failed));
 	return 0;
 }
 
@@ -126,7 +128,8 @@ static int serve(const struct init_config *c, pid_t pid, int children)
 			if (n.kind == NOTE_TERM && kill(-pid, SIGTERM) < 0)
 				kill(pid, SIGTERM);
 		}
-		if (p[0].revents && read(children, &info, sizeof info) > 0 && reap(pid, &status))
+		if (p[0].revents && read(children, &info, sizeof info) > 0 &&
+		    reap(pid, &status))
 			return status;
 	}
 }
@@ -135,7 +138,7 @@ _Noreturn void init_run(const struct init_config *c)
 {
 	struct err err = { 0 };
 	sigset_t chld;
-	pid_t pid;
+	pid_t pid = -1;
 	int proc, children;
 
 	/* Before anything else, and again below: a change of uid clears it. */

@@ -15,8 +15,8 @@ struct init_config {
 	const struct shim_task *task;
 	const struct sandbox_maps *maps;
 	const struct cgroup *cgroup; /* v2: born in it */
-	int wire;     /* notes */
-	int out, err; /* the command's stdout and stderr */
+	int wire;                    /* notes */
+	int out, err;                /* the command's stdout and stderr */
 };
 
 _Noreturn void init_run(const struct init_config *c);

@@ -20,7 +20,9 @@ void log_init(struct log *l, int dir, int64_t limit)
 {
 	int64_t segment;
 
-	*l = (struct log){ .dir = dir, .fd = -1, .limit = limit > 0 ? limit : LIMIT_DEFAULT };
+	*l = (struct log){ .dir = dir,
+			   .fd = -1,
+			   .limit = limit > 0 ? limit : LIMIT_DEFAULT };
 	segment = l->limit / LOG_SEGMENTS;
 	if (segment < SEGMENT_BYTES_MIN)
 		segment = SEGMENT_BYTES_MIN;
@@ -84,11 +86,13 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static int record_write(struct log *l, enum log_stream stream, const char *data, size_t len)
+static int record_write(struct log *l, enum log_stream stream, const char *data,
+			size_t len)
 {
 	struct logframe f = { stream, (uint32_t)len, now_us() };
 	uint8_t head[LOGFRAME_BYTES];
-	struct iovec part[2] = { { head, sizeof head }, { (void *)(uintptr_t)data, len } };
+	struct iovec part[2] = { { head, sizeof head },
+				 { (void *)(uintptr_t)data, len } };
 	size_t whole = sizeof head + len;
 	ssize_t n;
 
@@ -102,7 +106,8 @@ static int record_write(struct log *l, enum log_stream stream, const char *data,
 		l->offset += whole;
 		return 0;
 	}
-	if (n >= 0) { /* cut by a full disk: take it back, so that what follows is still a record */
+	if (n >=
+	    0) { /* cut by a full disk: take it back, so that what follows is still a record */
 		errno = ENOSPC;
 		if (ftruncate(l->fd, (off_t)(l->offset - l->segment_start)) < 0) {
 			/* Readers stop at the cut record, so this segment ends here. */
@@ -122,8 +127,8 @@ static bool tell_dropped(struct log *l)
 
 	if (l->dropped == 0)
 		return true;
-	n = snprintf(text, sizeof text, "%llu bytes of output lost: %s\n", (unsigned long long)l->dropped,
-		     strerror(l->error));
+	n = snprintf(text, sizeof text, "%llu bytes of output lost: %s\n",
+		     (unsigned long long)l->dropped, strerror(l->error));
 	if (record_write(l, LOG_NOTE, text, (size_t)n) < 0)
 		return false;
 	l->dropped = 0;

@@ -31,7 +31,8 @@ enum tag {
 
 static void put_u32(struct buf *out, uint32_t v)
 {
-	uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24) };
+	uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
+			 (uint8_t)(v >> 24) };
 
 	buf_add(out, b, sizeof b);
 }
@@ -40,7 +41,8 @@ static uint32_t get_u32(const char *p)
 {
 	const uint8_t *b = (const uint8_t *)p;
 
-	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
+	       (uint32_t)b[3] << 24;
 }
 
 static void put_i64(struct buf *out, int64_t v)
@@ -104,7 +106,8 @@ static int reader_init(struct reader *r, const char *data, size_t len, struct er
 
 static int reader_next(struct reader *r, struct field *f, struct err *err)
 {
-	if (r->at == r->end) { /* the end is said, so that a cut message is not taken for whole */
+	if (r->at ==
+	    r->end) { /* the end is said, so that a cut message is not taken for whole */
 		return err_set(err, ERR_INVALID, "message has no end");
 	}
 	if (r->end - r->at < 5)
@@ -123,7 +126,8 @@ static int reader_next(struct reader *r, struct field *f, struct err *err)
 static int text_of(const struct field *f, char **out, struct err *err)
 {
 	if (memchr(f->data, 0, f->len))
-		return err_set(err, ERR_INVALID, "text in a message contains a zero byte");
+		return err_set(err, ERR_INVALID,
+			       "text in a message contains a zero byte");
 	if (*out)
 		return err_set(err, ERR_INVALID, "field %d comes twice", f->tag);
 	*out = mem_strndup(f->data, f->len);
@@ -135,7 +139,8 @@ static int item_of(const struct field *f, struct shim_list *l, struct err *err)
 	AUTO_FREE char *s = NULL;
 
 	if (l->count >= SHIM_LIST_MAX)
-		return err_set(err, ERR_TOO_LARGE, "more than %d entries in a list", SHIM_LIST_MAX);
+		return err_set(err, ERR_TOO_LARGE, "more than %d entries in a list",
+			       SHIM_LIST_MAX);
 	if (text_of(f, &s, err) < 0)
 		return -1;
 	shim_list_add(l, s);
@@ -167,7 +172,11 @@ static void list_fini(struct shim_list *l)
 
 void shim_task_init(struct shim_task *t)
 {
-	*t = (struct shim_task){ .uid_base = -1, .owner_uid = -1, .nofile = -1, .core_bytes = -1, .memlock_bytes = -1 };
+	*t = (struct shim_task){ .uid_base = -1,
+				 .owner_uid = -1,
+				 .nofile = -1,
+				 .core_bytes = -1,
+				 .memlock_bytes = -1 };
 }
 
 void shim_task_fini(struct shim_task *t)
@@ -188,24 +197,29 @@ void shim_task_fini(struct shim_task *t)
 	shim_task_init(t);
 }
 
-struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kind, const char *target,
-				   const char *source)
+struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kind,
+				   const char *target, const char *source)
 {
 	struct shim_mount *m;
 
 	mem_grow(&t->mounts, &t->mount_cap, t->mount_count, sizeof *t->mounts);
 	m = &t->mounts[t->mount_count++];
-	*m = (struct shim_mount){
-		.kind = kind, .target = mem_strdup(target), .source = mem_strdup(source)
-	};
+	*m = (struct shim_mount){ .kind = kind,
+				  .target = mem_strdup(target),
+				  .source = mem_strdup(source) };
 	return m;
 }
 
 /* Every number of a task, in the order it travels. */
-#define TASK_NUMBERS(X)                                                                            \
-	X(job) X(rank) X(attempt) X(cpu_milli) X(memory_bytes) X(shm_bytes) X(pids_max)            \
-	X(log_limit_bytes) X(uid_base) X(uid_count) X(owner_uid) X(nofile) X(core_bytes)           \
-	X(memlock_bytes)
+/* clang-format off */
+#define TASK_NUMBERS(X)                                                                  \
+	X(job)                                                                           \
+	X(rank)                                                                          \
+	X(attempt)                                                                       \
+	X(cpu_milli) X(memory_bytes) X(shm_bytes) X(pids_max) X(log_limit_bytes)         \
+		X(uid_base) X(uid_count) X(owner_uid) X(nofile) X(core_bytes)            \
+			X(memlock_bytes)
+/* clang-format on */
 
 static void put_numbers(const struct shim_task *t, struct buf *out)
 {
@@ -225,7 +239,8 @@ static int numbers_of(const struct field *f, struct shim_task *t, struct err *er
 #undef X
 
 	if (f->len != want)
-		return err_set(err, ERR_INVALID, "the task's numbers have a wrong length");
+		return err_set(err, ERR_INVALID,
+			       "the task's numbers have a wrong length");
 #define X(name) t->name = get_i64(p), p += 8;
 	TASK_NUMBERS(X)
 #undef X
@@ -264,7 +279,8 @@ static int mount_of(const struct field *f, struct shim_task *t, struct err *err)
 		if (f->len != 1 || (uint8_t)f->data[0] >= SHIM_MOUNT_COUNT)
 			return err_set(err, ERR_INVALID, "unknown kind of mount");
 		if (t->mount_count >= SHIM_LIST_MAX)
-			return err_set(err, ERR_TOO_LARGE, "more than %d mounts", SHIM_LIST_MAX);
+			return err_set(err, ERR_TOO_LARGE, "more than %d mounts",
+				       SHIM_LIST_MAX);
 		shim_task_mount(t, (enum shim_mount_kind)f->data[0], NULL, NULL);
 		return 0;
 	}
@@ -276,7 +292,7 @@ static int mount_of(const struct field *f, struct shim_task *t, struct err *err)
 		return text_of(f, &m->source, err);
 	if (m->content)
 		return err_set(err, ERR_INVALID, "field %d comes twice", f->tag);
-	m->content = mem_strndup(f->data, f->len); /* NUL-terminated: never NULL, also when empty */
+	m->content = mem_strndup(f->data, f->len); /* never NULL, also when empty */
 	m->content_len = f->len;
 	return 0;
 }
@@ -344,19 +360,22 @@ static int task_check(const struct shim_task *t, struct err *err)
 		bool source = m->kind != SHIM_DIR && m->kind != SHIM_FILE;
 
 		if (!path_ok(m->target) || !m->target[1])
-			return err_set(err, ERR_INVALID, "target of mount %zu is not an absolute path", i);
+			return err_set(err, ERR_INVALID,
+				       "target of mount %zu is not an absolute path", i);
 		if (source != (m->source && m->source[0] == '/'))
-			return err_set(err, ERR_INVALID, "source of mount %s is not right", m->target);
+			return err_set(err, ERR_INVALID,
+				       "source of mount %s is not right", m->target);
 		if ((m->kind == SHIM_FILE) != (m->content != NULL))
-			return err_set(err, ERR_INVALID, "content of mount %s is not right", m->target);
+			return err_set(err, ERR_INVALID,
+				       "content of mount %s is not right", m->target);
 	}
 	return 0;
 }
 
 int shim_task_decode(const char *data, size_t len, struct shim_task *out, struct err *err)
 {
-	struct reader r;
-	struct field f = { TAG_FOLDER, NULL, 0 };
+	struct reader r = { NULL, NULL };
+	struct field f = { TAG_FOLDER, "", 0 };
 
 	shim_task_init(out);
 	if (len > SHIM_BUNDLE_MAX)
@@ -397,7 +416,8 @@ int64_t shim_frame_get(const char *data, size_t len, struct shim_frame *out)
 		return -1;
 	if (len - SHIM_HEADER_BYTES < n)
 		return 0;
-	*out = (struct shim_frame){ (enum shim_type)data[0], data + SHIM_HEADER_BYTES, n };
+	*out = (struct shim_frame){ (enum shim_type)data[0], data + SHIM_HEADER_BYTES,
+				    n };
 	return SHIM_HEADER_BYTES + (int64_t)n;
 }
 
@@ -442,8 +462,8 @@ static int exec_field(const struct field *f, struct shim_exec *e, struct err *er
 
 int shim_exec_decode(const char *data, size_t len, struct shim_exec *out, struct err *err)
 {
-	struct reader r;
-	struct field f = { TAG_ARG, NULL, 0 };
+	struct reader r = { NULL, NULL };
+	struct field f = { TAG_ARG, "", 0 };
 
 	*out = (struct shim_exec){ 0 };
 	if (reader_init(&r, data, len, err) < 0)

@@ -28,14 +28,20 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "shim/frame.h"
+#include "shim/list.h"
 #include "shim/record.h"
 
-#define SHIM_FD         3
-#define SHIM_BUNDLE_MAX (8u << 20)  /* bytes of one encoded task */
-#define SHIM_FRAME_MAX  (64u << 10) /* bytes of any other frame's payload */
-#define SHIM_LIST_MAX   65536       /* arguments, variables or mounts */
+#define SHIM_FD 3
 
-enum shim_mount_kind { SHIM_BIND_RO, SHIM_BIND_RW, SHIM_SCRATCH, SHIM_DIR, SHIM_FILE, SHIM_MOUNT_COUNT };
+enum shim_mount_kind {
+	SHIM_BIND_RO,
+	SHIM_BIND_RW,
+	SHIM_SCRATCH,
+	SHIM_DIR,
+	SHIM_FILE,
+	SHIM_MOUNT_COUNT
+};
 
 struct shim_mount {
 	enum shim_mount_kind kind;
@@ -43,78 +49,28 @@ struct shim_mount {
 	size_t content_len;
 };
 
-struct shim_list { /* of strings; NULL-terminated, so that items can be an argv */
-	char **items;
-	size_t count, cap;
-};
-
 struct shim_task {
 	int64_t job, rank, attempt;
-	char *folder;   /* absolute path of the attempt's folder */
-	char *cache;    /* folder of the daemon for what its sandboxes share; NULL: share nothing */
+	char *folder; /* absolute path of the attempt's folder */
+	char *cache; /* folder of the daemon for what its sandboxes share; NULL: share nothing */
 	char *hostname;
 	char *workdir;
 	struct shim_list argv, env; /* env: "KEY=value" */
-	struct shim_list devices;   /* host paths of device nodes to show: "/dev/nvidia0" */
-	struct shim_mount *mounts;  /* in the order they are made */
+	struct shim_list devices; /* host paths of device nodes to show: "/dev/nvidia0" */
+	struct shim_mount *mounts; /* in the order they are made */
 	size_t mount_count, mount_cap;
 	int64_t cpu_milli, memory_bytes, shm_bytes, pids_max; /* 0: no limit of its own */
 	int64_t log_limit_bytes;                              /* 0: 1 GiB */
 	int64_t uid_base, uid_count;                          /* base -1: private mode */
 	int64_t owner_uid; /* root mode: whose folders it may use as their owner; -1: nobody's */
-	int64_t nofile, core_bytes, memlock_bytes;            /* -1: as the daemon's; only ever lowered */
+	/* Only ever lowered; -1: as the daemon's. */
+	int64_t nofile, core_bytes, memlock_bytes;
 };
 
 void shim_task_init(struct shim_task *t);
 void shim_task_fini(struct shim_task *t);
-void shim_list_add(struct shim_list *l, const char *s);
-struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kind, const char *target,
-				   const char *source);
+struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kind,
+				   const char *target, const char *source);
 void shim_task_encode(const struct shim_task *t, struct buf *out);
-int shim_task_decode(const char *data, size_t len, struct shim_task *out, struct err *err);
-
-/* Frames, over descriptor 3, `sock`, and on to whoever runs an exec: u8 type, 3 zero
- * bytes, u32 length (little endian), payload. */
-enum shim_type {
-	SHIM_BUNDLE = 1, /* to the shim: shim_task_encode() */
-	SHIM_STARTED,    /* from it: payload as the mark */
-	SHIM_EXITED,     /* payload as the exit file */
-	SHIM_REFUSED,    /* payload: why, in words */
-	/* over `sock`: a request, then its answer; as many as wanted on one connection */
-	SHIM_TERM = 16, /* SIGTERM to the main process's group; answer OK */
-	SHIM_KILL,      /* end everything; answer OK at once, SHIM_EXITED goes to watchers */
-	SHIM_USAGE,     /* answer USAGE with shim_usage_encode() */
-	SHIM_WATCH,     /* answer EXITED when it has happened, then the shim closes */
-	SHIM_EXEC,      /* shim_exec_encode(); answer OK or ERROR, then exec frames until EXEC_EXIT */
-	SHIM_OK = 32,
-	SHIM_ERROR, /* payload: one sentence */
-	/* exec frames */
-	SHIM_STDIN = 48, /* to it: bytes */
-	SHIM_STDIN_EOF,
-	SHIM_WINSIZE, /* to it: u16 rows, u16 columns, little endian */
-	SHIM_SIGNAL_SEND, /* to it: u8 signal, to the exec'ed process group */
-	SHIM_STDOUT,  /* from it; with a tty all output comes here */
-	SHIM_STDERR,
-	SHIM_EXEC_EXIT, /* last: u8 code (128 + signal when it died of one) */
-};
-
-struct shim_frame {
-	enum shim_type type;
-	const char *data; /* inside the input */
-	size_t len;
-};
-
-#define SHIM_HEADER_BYTES 8
-void shim_frame_add(struct buf *out, enum shim_type type, const void *data, size_t len);
-/* Bytes the first frame takes, 0: not whole yet, -1: not a frame. */
-int64_t shim_frame_get(const char *data, size_t len, struct shim_frame *out);
-
-struct shim_exec {
-	struct shim_list argv, env; /* env: added to the task's own */
-	bool tty;
-	int rows, columns; /* 0: not known yet */
-};
-
-void shim_exec_fini(struct shim_exec *e);
-void shim_exec_encode(const struct shim_exec *e, struct buf *out);
-int shim_exec_decode(const char *data, size_t len, struct shim_exec *out, struct err *err);
+int shim_task_decode(const char *data, size_t len, struct shim_task *out,
+		     struct err *err);

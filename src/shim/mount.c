@@ -36,7 +36,8 @@ static int set_option(int fs, const char *option)
 	return fsconfig(fs, FSCONFIG_SET_STRING, key, option + n + 1, 0);
 }
 
-int mount_new(const char *type, const char *const *options, unsigned attr, struct err *err)
+int mount_new(const char *type, const char *const *options, unsigned attr,
+	      struct err *err)
 {
 	AUTO_FD int fs = fsopen(type, FSOPEN_CLOEXEC);
 	int fd;
@@ -56,7 +57,8 @@ int mount_new(const char *type, const char *const *options, unsigned attr, struc
 int mount_copy(const char *path, bool recursive, struct err *err)
 {
 	int fd = open_tree(AT_FDCWD, path,
-			   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | (recursive ? AT_RECURSIVE : 0u));
+			   OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC |
+				   (recursive ? AT_RECURSIVE : 0u));
 
 	return fd < 0 ? err_sys(err, "bind %s", path) : fd;
 }
@@ -70,14 +72,17 @@ int mount_change(int fd, uint64_t attr, int userns, bool recursive, struct err *
 		a.userns_fd = (uint64_t)userns;
 	}
 	if (a.attr_set &&
-	    mount_setattr(fd, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &a, sizeof a) < 0)
-		return err_sys(err, userns >= 0 ? "map owners of a mount" : "change a mount");
+	    mount_setattr(fd, "", AT_EMPTY_PATH | (recursive ? AT_RECURSIVE : 0), &a,
+			  sizeof a) < 0)
+		return err_sys(err,
+			       userns >= 0 ? "map owners of a mount" : "change a mount");
 	return 0;
 }
 
 int mount_place(int fd, int dir, const char *target, struct err *err)
 {
-	unsigned flags = MOVE_MOUNT_F_EMPTY_PATH | (*target ? 0u : MOVE_MOUNT_T_EMPTY_PATH);
+	unsigned flags =
+		MOVE_MOUNT_F_EMPTY_PATH | (*target ? 0u : MOVE_MOUNT_T_EMPTY_PATH);
 	int done = move_mount(fd, "", dir, target, flags);
 	int saved = errno;
 
@@ -86,8 +91,8 @@ int mount_place(int fd, int dir, const char *target, struct err *err)
 	return done < 0 ? err_sys(err, "mount at %s", target) : 0;
 }
 
-int mount_bind(const char *source, int dir, const char *target, uint64_t attr, bool recursive,
-	       struct err *err)
+int mount_bind(const char *source, int dir, const char *target, uint64_t attr,
+	       bool recursive, struct err *err)
 {
 	AUTO_FD int fd = mount_copy(source, recursive, err);
 

@@ -26,7 +26,10 @@ int note_send_fd(int wire, enum note_kind kind, int fd)
 	struct note n = { .kind = kind };
 	struct iovec part = { &n, sizeof n };
 	union control c = { { 0 } };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &c,
+			    .msg_controllen = sizeof c };
 	struct cmsghdr *head = CMSG_FIRSTHDR(&m);
 
 	head->cmsg_level = SOL_SOCKET;
@@ -40,7 +43,10 @@ int note_recv(int wire, struct note *out, int *fd)
 {
 	struct iovec part = { out, sizeof *out };
 	union control c;
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1, .msg_control = &c, .msg_controllen = sizeof c };
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &c,
+			    .msg_controllen = sizeof c };
 	struct cmsghdr *head;
 	ssize_t n;
 	int got = -1;

@@ -6,13 +6,13 @@
 #include <stdint.h>
 
 enum note_kind {
-	NOTE_MAPPED, /* to init: the user namespace has its maps */
-	NOTE_BUILT,  /* from init, with a descriptor of the task's /proc */
-	NOTE_GO,     /* to init: limits hold and the mark is durable: run it */
+	NOTE_MAPPED,  /* to init: the user namespace has its maps */
+	NOTE_BUILT,   /* from init, with a descriptor of the task's /proc */
+	NOTE_GO,      /* to init: limits hold and the mark is durable: run it */
 	NOTE_STARTED, /* from init: the command was exec'ed */
-	NOTE_FAILED, /* from init, instead of BUILT or STARTED: text says why */
-	NOTE_TERM,   /* to init */
-	NOTE_EXIT,   /* from init: value is the wait status; init ends right after */
+	NOTE_FAILED,  /* from init, instead of BUILT or STARTED: text says why */
+	NOTE_TERM,    /* to init */
+	NOTE_EXIT,    /* from init: value is the wait status; init ends right after */
 };
 
 struct note {

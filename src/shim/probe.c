@@ -72,7 +72,8 @@ static int probe_marked(int dir, struct shim_probe *out, struct err *err)
 	boot_id(boot, sizeof boot);
 	if (!str_eq(boot, out->mark.boot)) {
 		out->state = SHIM_VANISHED;
-		snprintf(out->lost, sizeof out->lost, "the machine was restarted while it ran");
+		snprintf(out->lost, sizeof out->lost,
+			 "the machine was restarted while it ran");
 		return 0;
 	}
 	if ((held = lock_held(dir, err)) < 0)

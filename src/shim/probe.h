@@ -6,10 +6,10 @@
 #include "shim/message.h"
 
 enum shim_state {
-	SHIM_NONE,    /* nobody began it: it may be started */
-	SHIM_BUSY,    /* a shim holds the lock but has left no mark yet: ask again in some ms */
-	SHIM_ALIVE,   /* mark and pidfd are set */
-	SHIM_OVER,    /* exit is set */
+	SHIM_NONE, /* nobody began it: it may be started */
+	SHIM_BUSY, /* a shim holds the lock but has left no mark yet: ask again in some ms */
+	SHIM_ALIVE, /* mark and pidfd are set */
+	SHIM_OVER,  /* exit is set */
 	SHIM_VANISHED, /* begun, no exit, no shim: machine rebooted or shim killed; lost says which */
 };
 

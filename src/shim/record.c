@@ -40,7 +40,8 @@ static void record_put(const struct record *r, const void *from, struct buf *out
 			size_t value = out->len + strlen(m[i].key) + 1;
 
 			buf_printf(out, "%s %s", m[i].key, at);
-			for (size_t k = value; k < out->len; k++) { /* one line a member, whatever it says */
+			/* One line a member, whatever it says. */
+			for (size_t k = value; k < out->len; k++) {
 				if (out->data[k] == '\n')
 					out->data[k] = ' ';
 			}
@@ -53,7 +54,8 @@ static void record_put(const struct record *r, const void *from, struct buf *out
 	buf_adds(out, "end\n"); /* a cut record is told from a whole one */
 }
 
-static int member_set(const struct member *m, void *record, const char *value, struct err *err)
+static int member_set(const struct member *m, void *record, const char *value,
+		      struct err *err)
 {
 	char *at = (char *)record + m->offset;
 	int64_t v;
@@ -71,7 +73,8 @@ static int member_set(const struct member *m, void *record, const char *value, s
 }
 
 /* Members come in the order of the table, all of them: nothing to guess. */
-static int record_get(const struct record *r, const char *data, size_t len, void *to, struct err *err)
+static int record_get(const struct record *r, const char *data, size_t len, void *to,
+		      struct err *err)
 {
 	const struct member *m = r->members;
 	AUTO_FREE char *text = NULL;
@@ -79,7 +82,8 @@ static int record_get(const struct record *r, const char *data, size_t len, void
 
 	if (len > RECORD_BYTES_MAX || memchr(data, 0, len))
 		return err_set(err, ERR_CORRUPT, "not a %s record", r->title);
-	at = text = mem_strndup(data, len);
+	text = mem_strndup(data, len);
+	at = text;
 	line = strsep(&at, "\n");
 	if (!str_eq(line, r->title))
 		return err_set(err, ERR_CORRUPT, "not a %s record", r->title);
@@ -88,8 +92,8 @@ static int record_get(const struct record *r, const char *data, size_t len, void
 
 		line = strsep(&at, "\n");
 		if (!line || strncmp(line, m[i].key, n) != 0 || line[n] != ' ')
-			return err_set(err, ERR_CORRUPT, "%s is missing in a %s record", m[i].key,
-				       r->title);
+			return err_set(err, ERR_CORRUPT, "%s is missing in a %s record",
+				       m[i].key, r->title);
 		if (member_set(&m[i], to, line + n + 1, err) < 0)
 			return -1;
 	}
@@ -121,7 +125,8 @@ static const struct member exit_members[] = {
 	EXIT_NUMBER(limit_bytes),
 	EXIT_NUMBER(cpu_ms),
 	EXIT_NUMBER(ended_ms),
-	{ "text", offsetof(struct exit_file, exit.text), sizeof((struct shim_exit){ .text = "" }.text) },
+	{ "text", offsetof(struct exit_file, exit.text),
+	  sizeof((struct shim_exit){ .text = "" }.text) },
 };
 static const struct record exit_record = { "exit", exit_members, COUNT_OF(exit_members) };
 
@@ -134,11 +139,12 @@ static const struct member mark_members[] = {
 static const struct record mark_record = { "mark", mark_members, COUNT_OF(mark_members) };
 
 static const struct member usage_members[] = {
-	NUMBER(shim_usage, time_ms),           NUMBER(shim_usage, cpu_ms),
-	NUMBER(shim_usage, memory_bytes),      NUMBER(shim_usage, memory_peak_bytes),
+	NUMBER(shim_usage, time_ms),      NUMBER(shim_usage, cpu_ms),
+	NUMBER(shim_usage, memory_bytes), NUMBER(shim_usage, memory_peak_bytes),
 	NUMBER(shim_usage, pids),
 };
-static const struct record usage_record = { "usage", usage_members, COUNT_OF(usage_members) };
+static const struct record usage_record = { "usage", usage_members,
+					    COUNT_OF(usage_members) };
 
 void shim_exit_encode(const struct shim_exit *e, struct buf *out)
 {
@@ -184,7 +190,8 @@ void shim_usage_encode(const struct shim_usage *u, struct buf *out)
 	record_put(&usage_record, u, out);
 }
 
-int shim_usage_decode(const char *data, size_t len, struct shim_usage *out, struct err *err)
+int shim_usage_decode(const char *data, size_t len, struct shim_usage *out,
+		      struct err *err)
 {
 	struct shim_usage u = { 0 };
 

@@ -10,7 +10,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum shim_exit_kind { SHIM_CODE, SHIM_SIGNAL, SHIM_OOM, SHIM_STOPPED, SHIM_UNSTARTED, SHIM_EXIT_COUNT };
+enum shim_exit_kind {
+	SHIM_CODE,
+	SHIM_SIGNAL,
+	SHIM_OOM,
+	SHIM_STOPPED,
+	SHIM_UNSTARTED,
+	SHIM_EXIT_COUNT
+};
 
 struct shim_exit { /* STOPPED: TERM or KILL was asked before the end; code and signal still say how */
 	enum shim_exit_kind kind;
@@ -28,8 +35,11 @@ struct shim_usage {
 };
 
 void shim_exit_encode(const struct shim_exit *e, struct buf *out); /* lines of text */
-int shim_exit_decode(const char *data, size_t len, struct shim_exit *out, struct err *err);
+int shim_exit_decode(const char *data, size_t len, struct shim_exit *out,
+		     struct err *err);
 void shim_mark_encode(const struct shim_mark *m, struct buf *out);
-int shim_mark_decode(const char *data, size_t len, struct shim_mark *out, struct err *err);
+int shim_mark_decode(const char *data, size_t len, struct shim_mark *out,
+		     struct err *err);
 void shim_usage_encode(const struct shim_usage *u, struct buf *out);
-int shim_usage_decode(const char *data, size_t len, struct shim_usage *out, struct err *err);
+int shim_usage_decode(const char *data, size_t len, struct shim_usage *out,
+		      struct err *err);

@@ -21,26 +21,29 @@
 #include "shim/sandbox_parts.h"
 #include "shim/seccomp.h"
 
-int sandbox_mkdir(const struct sandbox *s, int dir, const char *path, mode_t mode, struct err *err)
+int sandbox_mkdir(const struct sandbox *s, int dir, const char *path, mode_t mode,
+		  struct err *err)
 {
 	if (mkdirat(dir, path, mode) < 0)
 		return errno == EEXIST ? 0 : err_sys(err, "make %s in the sandbox", path);
-	if (s->root_mode && fchownat(dir, path, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0)
+	if (s->root_mode &&
+	    fchownat(dir, path, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "give %s to the task", path);
 	if (mode & ~0755u && fchmodat(dir, path, mode, 0) < 0)
 		return err_sys(err, "make %s in the sandbox", path);
 	return 0;
 }
 
-int sandbox_file(const struct sandbox *s, int dir, const char *path, mode_t mode, const char *content,
-		 size_t len, struct err *err)
+int sandbox_file(const struct sandbox *s, int dir, const char *path, mode_t mode,
+		 struct bytes content, struct err *err)
 {
-	AUTO_FD int fd = openat(dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	AUTO_FD int fd = openat(
+		dir, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
 
 	if (fd < 0)
 		return err_sys(err, "make %s in the sandbox", path);
-	for (size_t done = 0; done < len;) {
-		ssize_t n = write(fd, content + done, len - done);
+	for (size_t done = 0; done < content.len;) {
+		ssize_t n = write(fd, content.data + done, content.len - done);
 
 		if (n <= 0)
 			return err_sys(err, "write %s in the sandbox", path);
@@ -51,17 +54,20 @@ int sandbox_file(const struct sandbox *s, int dir, const char *path, mode_t mode
 	return 0;
 }
 
-int sandbox_link(const struct sandbox *s, const char *to, const char *path, struct err *err)
+int sandbox_link(const struct sandbox *s, const char *to, const char *path,
+		 struct err *err)
 {
 	if (symlinkat(to, AT_FDCWD, path) < 0 ||
-	    (s->root_mode && fchownat(AT_FDCWD, path, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0))
+	    (s->root_mode &&
+	     fchownat(AT_FDCWD, path, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0))
 		return err_sys(err, "make %s in the sandbox", path);
 	return 0;
 }
 
 static int open_inside(int root, const char *path)
 {
-	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_IN_ROOT };
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_IN_ROOT };
 
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
 }
@@ -75,7 +81,7 @@ int sandbox_folder(const struct sandbox *s, const char *path, struct err *err)
 	if (fd >= 0)
 		return fd;
 	/* Walks down from the root, because any prefix may be a link or missing. */
-	for (char *end = part; end; ) {
+	for (char *end = part; end;) {
 		const char *name;
 
 		end = strchr(end + 1, '/');
@@ -84,7 +90,8 @@ int sandbox_folder(const struct sandbox *s, const char *path, struct err *err)
 		fd = open_inside(s->root, part);
 		if (fd < 0 && errno == ENOENT) {
 			name = strrchr(part, '/') + 1;
-			if (sandbox_mkdir(s, parent >= 0 ? parent : s->root, name, 0755, err) < 0)
+			if (sandbox_mkdir(s, parent >= 0 ? parent : s->root, name, 0755,
+					  err) < 0)
 				return -1;
 			fd = open_inside(s->root, part);
 		}
@@ -110,7 +117,8 @@ static int stage(struct sandbox *s, struct err *err)
 
 	snprintf(uid, sizeof uid, "uid=%u", s->owner);
 	snprintf(gid, sizeof gid, "gid=%u", s->owner);
-	snprintf(size, sizeof size, bytes > 0 ? "size=%lld" : "size=50%%", (long long)bytes);
+	snprintf(size, sizeof size, bytes > 0 ? "size=%lld" : "size=50%%",
+		 (long long)bytes);
 	if ((fd = mount_new("tmpfs", options, 0, err)) < 0)
 		return -1;
 	/* Any folder will do to mount at; only this namespace sees it. */
@@ -128,13 +136,14 @@ static int stage(struct sandbox *s, struct err *err)
 
 static int pivot(struct err *err)
 {
-	if (chdir("root") < 0 || syscall(SYS_pivot_root, ".", ".") < 0 || umount2(".", MNT_DETACH) < 0 ||
-	    chdir("/") < 0)
+	if (chdir("root") < 0 || syscall(SYS_pivot_root, ".", ".") < 0 ||
+	    umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return err_sys(err, "enter the sandbox");
 	return 0;
 }
 
-int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struct err *err)
+int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m,
+		  struct err *err)
 {
 	struct sandbox s = { .task = t, .maps = m, .root = -1 };
 	mode_t mask = umask(0);
@@ -144,7 +153,8 @@ int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struc
 	s.owner = s.root_mode ? (uid_t)t->uid_base : 0;
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return err_sys(err, "make mounts private");
-	done = stage(&s, err) < 0 || sandbox_skeleton(&s, err) < 0 || sandbox_system(&s, err) < 0 ||
+	done = stage(&s, err) < 0 || sandbox_skeleton(&s, err) < 0 ||
+			       sandbox_system(&s, err) < 0 ||
 			       sandbox_kernel(&s, err) < 0 || sandbox_mounts(&s, err) < 0
 		       ? -1
 		       : pivot(err);
@@ -156,7 +166,8 @@ int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struc
 
 int sandbox_become(int userns, struct err *err)
 {
-	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL); /* not the daemon's keys */
+	/* Not the daemon's keys. */
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	if (userns >= 0 && setns(userns, CLONE_NEWUSER) < 0)
 		return err_sys(err, "enter the user namespace");
 	/* With a single uid groups cannot be changed, and none of ours has a name inside. */

@@ -33,7 +33,8 @@ void sandbox_maps_fini(struct sandbox_maps *m);
 
 /* On success this process's root and working directory are the sandbox, and nothing of the
  * host's tree can be reached. */
-int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m, struct err *err);
+int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m,
+		  struct err *err);
 /* Gives up the host: keys, user namespace, groups, uids; loads the system call filter.
  * userns: to enter; -1: is in it already. */
 int sandbox_become(int userns, struct err *err);

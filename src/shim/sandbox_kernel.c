@@ -30,14 +30,15 @@ static int device(const struct sandbox *s, const char *path, struct err *err)
 	if (dir < 0)
 		return -1;
 	if (stat(path, &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
-		return err_set(err, ERR_NOT_FOUND, "%s is not a device of this machine", path);
+		return err_set(err, ERR_NOT_FOUND, "%s is not a device of this machine",
+			       path);
 	if (s->root_mode) {
 		if (mknodat(dir, name, S_IFCHR | 0666, st.st_rdev) < 0 ||
 		    fchownat(dir, name, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0)
 			return err_sys(err, "make %s in the sandbox", path);
 		return 0;
 	}
-	if (sandbox_file(s, dir, name, 0666, NULL, 0, err) < 0)
+	if (sandbox_file(s, dir, name, 0666, (struct bytes){ 0 }, err) < 0)
 		return -1;
 	return mount_bind(path, dir, name, 0, false, err);
 }
@@ -52,7 +53,8 @@ static int devpts(const struct sandbox *s, struct err *err)
 	snprintf(gid, sizeof gid, "gid=%lld", (long long)s->owner + 5); /* tty */
 	fd = mount_new("devpts", with, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, NULL);
 	if (fd < 0) /* a single uid: there is no group tty */
-		fd = mount_new("devpts", without, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC, err);
+		fd = mount_new("devpts", without, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC,
+			       err);
 	return fd < 0 ? -1 : mount_place(fd, AT_FDCWD, "root/dev/pts", err);
 }
 
@@ -63,7 +65,8 @@ static int shm(const struct sandbox *s, struct err *err)
 	int64_t bytes = s->task->shm_bytes;
 	int fd;
 
-	snprintf(size, sizeof size, bytes > 0 ? "size=%lld" : "size=50%%", (long long)bytes);
+	snprintf(size, sizeof size, bytes > 0 ? "size=%lld" : "size=50%%",
+		 (long long)bytes);
 	fd = mount_new("tmpfs", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV, err);
 	return fd < 0 ? -1 : mount_place(fd, AT_FDCWD, "root/dev/shm", err);
 }
@@ -112,5 +115,6 @@ int sandbox_kernel(struct sandbox *s, struct err *err)
 	if (proc < 0 || mount_place(proc, AT_FDCWD, "root/proc", err) < 0)
 		return err_wrap(err, "a /proc of its own");
 	/* Without root, mounts below it come along: they may not be taken apart there. */
-	return mount_bind("/sys", AT_FDCWD, "root/sys", MOUNT_ATTR_RDONLY | quiet, !s->root_mode, err);
+	return mount_bind("/sys", AT_FDCWD, "root/sys", MOUNT_ATTR_RDONLY | quiet,
+			  !s->root_mode, err);
 }

@@ -21,7 +21,8 @@ static bool in_range(const struct shim_task *t, uid_t uid)
 
 static bool has_source(const struct shim_mount *m)
 {
-	return m->kind == SHIM_BIND_RO || m->kind == SHIM_BIND_RW || m->kind == SHIM_SCRATCH;
+	return m->kind == SHIM_BIND_RO || m->kind == SHIM_BIND_RW ||
+	       m->kind == SHIM_SCRATCH;
 }
 
 static int find_map(const struct sandbox_maps *m, gid_t gid)
@@ -33,9 +34,11 @@ static int find_map(const struct sandbox_maps *m, gid_t gid)
 	return -1;
 }
 
-static int add_owner_map(struct sandbox_maps *m, const struct shim_task *t, gid_t gid, struct err *err)
+static int add_owner_map(struct sandbox_maps *m, const struct shim_task *t, gid_t gid,
+			 struct err *err)
 {
-	struct idrange uids = { t->owner_uid, t->uid_base, 1 }, gids = { gid, t->uid_base, 1 };
+	struct idrange uids = { t->owner_uid, t->uid_base, 1 },
+		       gids = { gid, t->uid_base, 1 };
 	int fd;
 
 	if (find_map(m, gid) >= 0 || m->count == SANDBOX_MAPS_MAX)
@@ -77,8 +80,8 @@ void sandbox_maps_fini(struct sandbox_maps *m)
  * what the owner may, and what it writes is the owner's.  Of anybody else's folder it sees what
  * anybody may, and writes nothing: a setuid file made inside would be that one's outside.
  * -1 in *map: nothing to map. */
-static int choose_map(const struct sandbox *s, const struct shim_mount *m, const struct stat *st, int *map,
-		      struct err *err)
+static int choose_map(const struct sandbox *s, const struct shim_mount *m,
+		      const struct stat *st, int *map, struct err *err)
 {
 	*map = -1;
 	if (!s->root_mode || in_range(s->task, st->st_uid))
@@ -88,13 +91,15 @@ static int choose_map(const struct sandbox *s, const struct shim_mount *m, const
 	else if (s->task->owner_uid > 0 && st->st_uid == s->task->owner_uid)
 		*map = find_map(s->maps, st->st_gid);
 	if (*map < 0 && m->kind == SHIM_BIND_RW)
-		return err_set(err, ERR_DENIED, "%s belongs to uid %u: this task may not write there",
+		return err_set(err, ERR_DENIED,
+			       "%s belongs to uid %u: this task may not write there",
 			       m->source, st->st_uid);
 	return 0;
 }
 
 /* A copy of the source, with its owner mapped where the file system can. */
-static int source_mount(const struct sandbox *s, const struct shim_mount *m, mode_t *mode, struct err *err)
+static int source_mount(const struct sandbox *s, const struct shim_mount *m, mode_t *mode,
+			struct err *err)
 {
 	bool deep = !s->root_mode && m->kind != SHIM_SCRATCH;
 	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
@@ -103,7 +108,8 @@ static int source_mount(const struct sandbox *s, const struct shim_mount *m, mod
 	int map;
 
 	/* Asked of what was bound, not of the path, which may lead elsewhere by now. */
-	if (fd < 0 || fstatat(fd, "", &st, AT_EMPTY_PATH) < 0 || choose_map(s, m, &st, &map, err) < 0)
+	if (fd < 0 || fstatat(fd, "", &st, AT_EMPTY_PATH) < 0 ||
+	    choose_map(s, m, &st, &map, err) < 0)
 		return -1;
 	*mode = st.st_mode;
 	if (m->kind != SHIM_BIND_RW)
@@ -113,8 +119,10 @@ static int source_mount(const struct sandbox *s, const struct shim_mount *m, mod
 	if (map < 0)
 		return -1;
 	if (m->kind == SHIM_BIND_RW)
-		return err_wrap(err, "the file system of %s cannot map owners: give the folder to uid %lld",
-				m->source, (long long)s->task->uid_base);
+		return err_wrap(
+			err,
+			"the file system of %s cannot map owners: give the folder to uid %lld",
+			m->source, (long long)s->task->uid_base);
 	return mount_change(fd, attr, -1, deep, err) < 0 ? -1 : TAKE_FD(fd);
 }
 
@@ -135,7 +143,7 @@ static int bind(struct sandbox *s, const struct shim_mount *m, struct err *err)
 	if (dir < 0)
 		return -1;
 	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) < 0 &&
-	    sandbox_file(s, dir, name, 0644, NULL, 0, err) < 0)
+	    sandbox_file(s, dir, name, 0644, (struct bytes){ 0 }, err) < 0)
 		return -1;
 	return mount_place(TAKE_FD(fd), dir, name, err);
 }
@@ -157,18 +165,20 @@ static int scratch(struct sandbox *s, const struct shim_mount *m, struct err *er
 }
 
 /* Where the folder cannot be written (a read-only bind), a file of our own is bound over it. */
-static int bind_file(const struct sandbox *s, const struct shim_mount *m, int dir, const char *name,
-		     struct err *err)
+static int bind_file(const struct sandbox *s, const struct shim_mount *m, int dir,
+		     const char *name, struct err *err)
 {
 	char own[32];
 
 	snprintf(own, sizeof own, "f%td", m - s->task->mounts);
-	if (sandbox_file(s, AT_FDCWD, own, 0644, m->content, m->content_len, err) < 0)
+	if (sandbox_file(s, AT_FDCWD, own, 0644,
+			 (struct bytes){ m->content, m->content_len }, err) < 0)
 		return -1;
 	return mount_bind(own, dir, name, 0, false, err);
 }
 
-static int small_file(const struct sandbox *s, const struct shim_mount *m, struct err *err)
+static int small_file(const struct sandbox *s, const struct shim_mount *m,
+		      struct err *err)
 {
 	const char *name = strrchr(m->target, '/') + 1;
 	AUTO_FREE char *parent = mem_strndup(m->target, (size_t)(name - m->target - 1));
@@ -182,7 +192,8 @@ static int small_file(const struct sandbox *s, const struct shim_mount *m, struc
 		return bind_file(s, m, dir, name, err);
 	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return err_sys(err, "replace %s", m->target);
-	return sandbox_file(s, dir, name, 0644, m->content, m->content_len, err);
+	return sandbox_file(s, dir, name, 0644,
+			    (struct bytes){ m->content, m->content_len }, err);
 }
 
 static int one(struct sandbox *s, const struct shim_mount *m, struct err *err)

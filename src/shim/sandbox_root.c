@@ -52,7 +52,8 @@ static int guard(int n, struct err *err)
 	const char *options[] = { lower, NULL };
 	int fd;
 
-	snprintf(lower, sizeof lower, "lowerdir=empty:l%d", n); /* without an upper it wants two */
+	/* Without an upper it wants two lowers. */
+	snprintf(lower, sizeof lower, "lowerdir=empty:l%d", n);
 	snprintf(at, sizeof at, "o%d", n);
 	if (syscall(SYS_capget, &head, all) < 0)
 		return err_sys(err, "read capabilities");
@@ -61,8 +62,9 @@ static int guard(int n, struct err *err)
 	few[1].effective = 0;
 	setfsgid(NOBODY);
 	setfsuid(NOBODY);
-	fd = syscall(SYS_capset, &head, few) < 0 ? err_sys(err, "lower capabilities")
-						 : mount_new("overlay", options, MOUNT_ATTR_RDONLY, err);
+	fd = syscall(SYS_capset, &head, few) < 0
+		     ? err_sys(err, "lower capabilities")
+		     : mount_new("overlay", options, MOUNT_ATTR_RDONLY, err);
 	if (syscall(SYS_capset, &head, all) < 0 && fd >= 0) {
 		close(fd);
 		fd = err_sys(err, "restore capabilities");
@@ -76,7 +78,9 @@ int sandbox_overlay(struct sandbox *s, int n, bool guarded, int at, struct err *
 {
 	char lower[48], upper[48], work[48];
 	/* Nothing in it is to outlive the task: volatile leaves out every sync. */
-	const char *options[] = { lower, upper, work, "volatile", s->root_mode ? NULL : "userxattr", NULL };
+	const char *options[] = {
+		lower, upper, work, "volatile", s->root_mode ? NULL : "userxattr", NULL
+	};
 	int fd;
 
 	if (guarded && guard(n, err) < 0)
@@ -115,21 +119,22 @@ static const struct small_file apt_files[] = {
 
 /* sudo where the real one cannot work (it belongs to a root that is not ours, or is not
  * installed): the task is root already, so this just executes. */
-static const char sudo_text[] = "#!/bin/sh\n"
-				"# Inside a task one is root already.\n"
-				"while [ $# -gt 0 ]; do\n"
-				"	case \"$1\" in\n"
-				"	-u | -g | -p | -C | -h | -r | -t | -T | -U | -D | -R) shift 2 ;;\n"
-				"	-i | -s | --login | --shell) shell=1; shift ;;\n"
-				"	-v | -k | -K | -l) exit 0 ;;\n"
-				"	--) shift; break ;;\n"
-				"	-*) shift ;;\n"
-				"	[A-Za-z_]*=*) export \"$1\"; shift ;;\n"
-				"	*) break ;;\n"
-				"	esac\n"
-				"done\n"
-				"[ $# -gt 0 ] || exec \"${SHELL:-/bin/sh}\"\n"
-				"exec \"$@\"\n";
+static const char sudo_text[] =
+	"#!/bin/sh\n"
+	"# Inside a task one is root already.\n"
+	"while [ $# -gt 0 ]; do\n"
+	"	case \"$1\" in\n"
+	"	-u | -g | -p | -C | -h | -r | -t | -T | -U | -D | -R) shift 2 ;;\n"
+	"	-i | -s | --login | --shell) shell=1; shift ;;\n"
+	"	-v | -k | -K | -l) exit 0 ;;\n"
+	"	--) shift; break ;;\n"
+	"	-*) shift ;;\n"
+	"	[A-Za-z_]*=*) export \"$1\"; shift ;;\n"
+	"	*) break ;;\n"
+	"	esac\n"
+	"done\n"
+	"[ $# -gt 0 ] || exec \"${SHELL:-/bin/sh}\"\n"
+	"exec \"$@\"\n";
 
 struct lower {
 	const char *path;
@@ -160,18 +165,20 @@ static int bundle_files(struct sandbox *s, int dir, struct err *err)
 		const struct shim_mount *m = &s->task->mounts[i];
 		const char *name = m->target + strlen("/etc/");
 
-		if (m->kind != SHIM_FILE || !str_starts(m->target, "/etc/") || !*name || strchr(name, '/'))
+		if (m->kind != SHIM_FILE || !str_starts(m->target, "/etc/") || !*name ||
+		    strchr(name, '/'))
 			continue;
 		if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
 			return err_sys(err, "replace %s", m->target);
-		if (sandbox_file(s, dir, name, 0644, m->content, m->content_len, err) < 0)
+		if (sandbox_file(s, dir, name, 0644,
+				 (struct bytes){ m->content, m->content_len }, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-static int upper_folder(const struct sandbox *s, const char *upper, int dir, const struct small_file *f,
-			struct err *err)
+static int upper_folder(const struct sandbox *s, const char *upper, int dir,
+			const struct small_file *f, struct err *err)
 {
 	char path[64];
 
@@ -179,7 +186,9 @@ static int upper_folder(const struct sandbox *s, const char *upper, int dir, con
 		return -1;
 	snprintf(path, sizeof path, "%s/%s", upper, f->path);
 	if (f->mode & S_ISVTX &&
-	    setxattr(path, s->root_mode ? "trusted.overlay.opaque" : "user.overlay.opaque", "y", 1, 0) < 0 &&
+	    setxattr(path,
+		     s->root_mode ? "trusted.overlay.opaque" : "user.overlay.opaque", "y",
+		     1, 0) < 0 &&
 	    errno != EOPNOTSUPP)
 		return err_sys(err, "replace %s", f->path);
 	return 0;
@@ -197,18 +206,23 @@ static int fill_upper(struct sandbox *s, const struct lower *l, int n, struct er
 	for (size_t i = 0; i < l->count; i++) {
 		const struct small_file *f = &l->files[i];
 
-		if ((S_ISDIR(f->mode) ? upper_folder(s, upper, dir, f, err)
-				      : sandbox_file(s, dir, f->path, f->mode, f->text, strlen(f->text), err)) < 0)
+		if ((S_ISDIR(f->mode)
+			     ? upper_folder(s, upper, dir, f, err)
+			     : sandbox_file(s, dir, f->path, f->mode,
+					    (struct bytes){ f->text, strlen(f->text) },
+					    err)) < 0)
 			return -1;
 	}
 	if (str_eq(l->path, "/etc"))
 		return bundle_files(s, dir, err);
-	if (!str_eq(l->path, "/usr") || (s->root_mode && access("/usr/bin/sudo", X_OK) == 0))
+	if (!str_eq(l->path, "/usr") ||
+	    (s->root_mode && access("/usr/bin/sudo", X_OK) == 0))
 		return 0; /* the real one works */
 	if (sandbox_mkdir(s, dir, "local", 0755, err) < 0 ||
 	    sandbox_mkdir(s, dir, "local/bin", 0755, err) < 0)
 		return -1;
-	return sandbox_file(s, dir, "local/bin/sudo", 0755, sudo_text, sizeof sudo_text - 1, err);
+	return sandbox_file(s, dir, "local/bin/sudo", 0755,
+			    (struct bytes){ sudo_text, sizeof sudo_text - 1 }, err);
 }
 
 static bool is_empty(const char *path)
@@ -221,7 +235,8 @@ static bool is_empty(const char *path)
 
 /* Where the file system or the kernel (before 5.19) cannot map owners, files of the host's
  * root are nobody's inside: they can be read as by anybody, but sudo and apt do not work. */
-static int bind_lower(struct sandbox *s, const char *path, int n, bool *mapped, struct err *err)
+static int bind_lower(struct sandbox *s, const char *path, int n, bool *mapped,
+		      struct err *err)
 {
 	const uint64_t attr = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV;
 	char at[16];
@@ -243,21 +258,24 @@ static int system_folder(struct sandbox *s, const struct lower *l, struct err *e
 	bool mapped = false;
 	int n;
 
-	if (lstat(l->path, &st) < 0 || !S_ISDIR(st.st_mode) || (l->optional && is_empty(l->path)))
+	if (lstat(l->path, &st) < 0 || !S_ISDIR(st.st_mode) ||
+	    (l->optional && is_empty(l->path)))
 		return 0;
 	if ((n = sandbox_overlay_slot(s, err)) < 0 || fill_upper(s, l, n, err) < 0)
 		return -1;
 	AUTO_FD int at = sandbox_folder(s, l->path, err);
 	if (at < 0)
 		return -1;
-	if (bind_lower(s, l->path, n, &mapped, &why) == 0 && sandbox_overlay(s, n, mapped, at, &why) == 0) {
+	if (bind_lower(s, l->path, n, &mapped, &why) == 0 &&
+	    sandbox_overlay(s, n, mapped, at, &why) == 0) {
 		s->etc_filled |= str_eq(l->path, "/etc");
 		return 0;
 	}
 	if (s->root_mode)
 		return err_set(err, why.code, "show %s: %s", l->path, why.text);
 	/* A machine that gives its users no overlays, or has further mounts below: read-only then. */
-	return mount_bind(l->path, at, "", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, true, err);
+	return mount_bind(l->path, at, "", MOUNT_ATTR_RDONLY | MOUNT_ATTR_NODEV, true,
+			  err);
 }
 
 int sandbox_system(struct sandbox *s, struct err *err)
@@ -273,18 +291,35 @@ static const struct {
 	const char *path;
 	mode_t mode;
 } folders[] = {
-	{ "tmp", 01777 },      { "run", 0755 },          { "run/lock", 01777 },  { "var", 0755 },
-	{ "var/tmp", 01777 },  { "var/lib", 0755 },      { "var/log", 0755 },    { "var/log/apt", 0755 },
-	{ "var/cache", 0755 }, { "var/cache/apt", 0755 }, { "var/cache/apt/archives", 0755 },
-	{ "var/cache/apt/archives/partial", 0755 },       { "var/spool", 0755 },  { "home", 0755 },
-	{ "root", 0700 },      { "mnt", 0755 },          { "media", 0755 },      { "srv", 0755 },
-	{ "opt", 0755 },       { "proc", 0555 },         { "sys", 0555 },        { "dev", 0755 },
+	{ "tmp", 01777 },
+	{ "run", 0755 },
+	{ "run/lock", 01777 },
+	{ "var", 0755 },
+	{ "var/tmp", 01777 },
+	{ "var/lib", 0755 },
+	{ "var/log", 0755 },
+	{ "var/log/apt", 0755 },
+	{ "var/cache", 0755 },
+	{ "var/cache/apt", 0755 },
+	{ "var/cache/apt/archives", 0755 },
+	{ "var/cache/apt/archives/partial", 0755 },
+	{ "var/spool", 0755 },
+	{ "home", 0755 },
+	{ "root", 0700 },
+	{ "mnt", 0755 },
+	{ "media", 0755 },
+	{ "srv", 0755 },
+	{ "opt", 0755 },
+	{ "proc", 0555 },
+	{ "sys", 0555 },
+	{ "dev", 0755 },
 };
 
 /* /bin and the like are links into /usr on a merged system: the same links inside. */
 static int copy_links(struct sandbox *s, struct err *err)
 {
-	static const char *const names[] = { "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32" };
+	static const char *const names[] = { "/bin",   "/sbin",  "/lib",
+					     "/lib32", "/lib64", "/libx32" };
 	char to[256], path[32];
 
 	for (size_t i = 0; i < COUNT_OF(names); i++) {

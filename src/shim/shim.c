@@ -34,7 +34,8 @@ static int read_task(struct hold *h, struct err *err)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return err_set(err, ERR_IO, "the daemon went away before it told the task");
+			return err_set(err, ERR_IO,
+				       "the daemon went away before it told the task");
 		in.len += (size_t)n;
 		used = shim_frame_get(in.data, in.len, &f);
 		if (used == 0 && in.len > SHIM_BUNDLE_MAX + SHIM_HEADER_BYTES)
@@ -65,7 +66,8 @@ static int claim(struct hold *h, struct err *err)
 		return err_sys(err, "open %s/lock", h->task.folder);
 	if (flock(h->lock, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? 0 : err_sys(err, "lock %s", h->task.folder);
-	return faccessat(h->dir, "mark", F_OK, 0) < 0 && faccessat(h->dir, "exit", F_OK, 0) < 0;
+	return faccessat(h->dir, "mark", F_OK, 0) < 0 &&
+	       faccessat(h->dir, "exit", F_OK, 0) < 0;
 }
 
 /* Takes what is there, at most one pipe full, so that neither stream starves the other. */
@@ -100,7 +102,15 @@ static void init_says(struct hold *h)
 	}
 }
 
-enum { AT_INIT, AT_WIRE, AT_OUT, AT_ERR, AT_LISTEN, AT_CLIENTS, AT_COUNT = AT_CLIENTS + HOLD_CLIENTS_MAX };
+enum {
+	AT_INIT,
+	AT_WIRE,
+	AT_OUT,
+	AT_ERR,
+	AT_LISTEN,
+	AT_CLIENTS,
+	AT_COUNT = AT_CLIENTS + HOLD_CLIENTS_MAX
+};
 
 static void serve_clients(struct hold *h, const struct pollfd *p)
 {
@@ -227,7 +237,8 @@ int shim_main(void)
 	hold_init(&h);
 	if (read_task(&h, &err) < 0 || (mine = claim(&h, &err)) < 0) {
 		AUTO_BUF struct buf b = { 0 };
-		struct shim_exit e = { .kind = SHIM_UNSTARTED, .ended_ms = hold_wall_ms() };
+		struct shim_exit e = { .kind = SHIM_UNSTARTED,
+				       .ended_ms = hold_wall_ms() };
 
 		snprintf(e.text, sizeof e.text, "%.255s", err.text);
 		shim_exit_encode(&e, &b);

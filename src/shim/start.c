@@ -55,9 +55,11 @@ static int make_ends(struct hold *h, struct ends *e, struct err *err)
 /* Now, because init closes itself to every look before the command runs. */
 static int open_spaces(struct hold *h, struct err *err)
 {
-	static const char *const words[HOLD_SPACES] = {
-		[HOLD_USER] = "user", [HOLD_PID] = "pid", [HOLD_IPC] = "ipc", [HOLD_UTS] = "uts", [HOLD_MNT] = "mnt"
-	};
+	static const char *const words[HOLD_SPACES] = { [HOLD_USER] = "user",
+							[HOLD_PID] = "pid",
+							[HOLD_IPC] = "ipc",
+							[HOLD_UTS] = "uts",
+							[HOLD_MNT] = "mnt" };
 	char path[64];
 
 	for (int i = h->maps.range < 0 ? 0 : HOLD_PID; i < HOLD_SPACES; i++) {
@@ -72,7 +74,8 @@ static int open_spaces(struct hold *h, struct err *err)
 static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 {
 	struct clone_args a = {
-		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS,
+		.flags = CLONE_PIDFD | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC |
+			 CLONE_NEWUTS,
 		.pidfd = (uint64_t)(uintptr_t)&h->pidfd,
 		.exit_signal = SIGCHLD,
 	};
@@ -89,7 +92,8 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 	if (pid < 0)
 		return err_sys(err, "create the task's namespaces");
 	if (pid == 0) {
-		struct init_config c = { &h->task, &h->maps, &h->cgroup, e->wire, e->out, e->err };
+		struct init_config c = { &h->task, &h->maps, &h->cgroup,
+					 e->wire,  e->out,   e->err };
 
 		close(h->wire); /* else we would never see the shim go */
 		init_run(&c);
@@ -104,11 +108,13 @@ static int expect(struct hold *h, enum note_kind kind, int *fd, struct err *err)
 	struct note n;
 
 	if (note_recv(h->wire, &n, fd) != 1)
-		return err_set(err, ERR_INTERNAL, "the task's first process died before it could start");
+		return err_set(err, ERR_INTERNAL,
+			       "the task's first process died before it could start");
 	if (n.kind == NOTE_FAILED)
 		return err_set(err, ERR_INVALID, "%s", n.text);
 	if (n.kind != kind)
-		return err_set(err, ERR_INTERNAL, "the task's first process said %d", n.kind);
+		return err_set(err, ERR_INTERNAL, "the task's first process said %d",
+			       n.kind);
 	return 0;
 }
 
@@ -118,8 +124,8 @@ static int limit(struct hold *h, struct err *err)
 	struct cgroup_limits l = { t->memory_bytes, t->cpu_milli, t->pids_max };
 	char name[96];
 
-	snprintf(name, sizeof name, "%lld.%lld.%lld-%d", (long long)t->job, (long long)t->rank,
-		 (long long)t->attempt, (int)getpid());
+	snprintf(name, sizeof name, "%lld.%lld.%lld-%d", (long long)t->job,
+		 (long long)t->rank, (long long)t->attempt, (int)getpid());
 	if (cgroup_create(&h->cgroup, name, &l, err) < 0)
 		return -1;
 	if (h->cgroup.kind != CGROUP_NONE)
@@ -144,8 +150,8 @@ static int leave_mark(struct hold *h, struct err *err)
  * about the same time. */
 static int prepare(struct hold *h, struct err *err)
 {
-	if (h->maps.range < 0 &&
-	    (userns_map_self(h->init, err) < 0 || note_send(h->wire, NOTE_MAPPED, 0, NULL) < 0))
+	if (h->maps.range < 0 && (userns_map_self(h->init, err) < 0 ||
+				  note_send(h->wire, NOTE_MAPPED, 0, NULL) < 0))
 		return -1;
 	return control_listen(h, err) < 0 || leave_mark(h, err) < 0 ? -1 : 0;
 }

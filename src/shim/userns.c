@@ -31,8 +31,8 @@ static int put_map(pid_t pid, const char *file, const struct idrange *r, struct 
 {
 	char text[80];
 
-	snprintf(text, sizeof text, "%lld %lld %lld\n", (long long)r->inside, (long long)r->outside,
-		 (long long)r->count);
+	snprintf(text, sizeof text, "%lld %lld %lld\n", (long long)r->inside,
+		 (long long)r->outside, (long long)r->count);
 	return put(pid, file, text, err);
 }
 
@@ -81,7 +81,8 @@ int userns_create(const struct idrange *uids, const struct idrange *gids, struct
 	pid_t name = name_in_proc(pidfd);
 	if (name < 0)
 		err_set(err, ERR_IO, "create a user namespace: /proc does not show it");
-	else if (put_map(name, "uid_map", uids, err) == 0 && put_map(name, "gid_map", gids, err) == 0) {
+	else if (put_map(name, "uid_map", uids, err) == 0 &&
+		 put_map(name, "gid_map", gids, err) == 0) {
 		snprintf(path, sizeof path, "/proc/%d/ns/user", (int)name);
 		fd = open(path, O_RDONLY | O_CLOEXEC);
 		if (fd < 0)
@@ -113,7 +114,8 @@ static int subids(const char *file, const char *user, int64_t id, struct idrange
 		return -1;
 	snprintf(number, sizeof number, "%lld", (long long)id);
 	while (found < 0 && getline(&line, &cap, f) > 0) {
-		char *at = line, *name = strsep(&at, ":"), *first = strsep(&at, ":"), *count = at;
+		char *at = line, *name = strsep(&at, ":"), *first = strsep(&at, ":"),
+		     *count = at;
 
 		if (!count || (!str_eq(name, user) && !str_eq(name, number)))
 			continue;
@@ -127,7 +129,8 @@ static int subids(const char *file, const char *user, int64_t id, struct idrange
 }
 
 /* newuidmap and newgidmap are setuid: they alone may map what is not ours. */
-static int run_newidmap(const char *program, pid_t child, int64_t own, const struct idrange *sub)
+static int run_newidmap(const char *program, pid_t child, int64_t own,
+			const struct idrange *sub)
 {
 	char pid[16], id[24], first[24], count[24];
 	char zero[] = "0", one[] = "1", name[16];
@@ -151,7 +154,8 @@ static int run_newidmap(const char *program, pid_t child, int64_t own, const str
 static int map_subids(pid_t child)
 {
 	struct idrange uids = { 1, 0, 0 }, gids = { 1, 0, 0 };
-	const char *user = getenv("USER"); /* not getpwuid: it cannot be linked statically */
+	/* Not getpwuid: it cannot be linked statically. */
+	const char *user = getenv("USER");
 
 	if (!user)
 		user = "";
@@ -170,7 +174,8 @@ int userns_map_self(pid_t child, struct err *err)
 	if (map_subids(child) == 0)
 		return 0;
 	/* newuidmap may have written one map and failed on the other: EPERM then, in words. */
-	if (put(child, "setgroups", "deny", err) < 0 || put_map(child, "gid_map", &gid, err) < 0)
+	if (put(child, "setgroups", "deny", err) < 0 ||
+	    put_map(child, "gid_map", &gid, err) < 0)
 		return -1;
 	return put_map(child, "uid_map", &uid, err);
 }

@@ -12,7 +12,8 @@ struct idrange {
 };
 
 /* A user namespace that exists only as a descriptor: for idmapped mounts, and to enter later. */
-int userns_create(const struct idrange *uids, const struct idrange *gids, struct err *err);
+int userns_create(const struct idrange *uids, const struct idrange *gids,
+		  struct err *err);
 /* Root mode: [base, base + count) outside is 0... inside; uids and gids alike. */
 int userns_range(int64_t base, int64_t count, struct err *err);
 

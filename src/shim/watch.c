@@ -48,12 +48,14 @@ static void add_process(int proc, const char *pid, struct watch_sum *sum)
 	char text[1024], *at;
 	int64_t ticks;
 
-	if (read_text(proc, pid, "stat", text, sizeof text) < 0 || !(at = strrchr(text, ')')))
+	if (read_text(proc, pid, "stat", text, sizeof text) < 0 ||
+	    !(at = strrchr(text, ')')))
 		return;
 	sum->pids++;
 	/* behind ") ": state is field 0, utime 11, stime 12, cutime 13, cstime 14, rss 21 */
 	ticks = number_at(at + 2, 11) + number_at(at + 2, 12);
-	if (str_eq(pid, "1")) /* what was reaped by init, and of it only: no time is counted twice */
+	if (str_eq(pid,
+		   "1")) /* what was reaped by init, and of it only: no time is counted twice */
 		ticks += number_at(at + 2, 13) + number_at(at + 2, 14);
 	sum->cpu_ms += ticks * 1000 / sysconf(_SC_CLK_TCK);
 	sum->memory_bytes += number_at(at + 2, 21) * sysconf(_SC_PAGESIZE);
@@ -63,7 +65,8 @@ static int64_t proportional(int proc, const char *pid)
 {
 	char text[2048], *at;
 
-	if (read_text(proc, pid, "smaps_rollup", text, sizeof text) < 0 || !(at = strstr(text, "\nPss:")))
+	if (read_text(proc, pid, "smaps_rollup", text, sizeof text) < 0 ||
+	    !(at = strstr(text, "\nPss:")))
 		return -1;
 	at += strlen("\nPss:");
 	at += strspn(at, " ");
@@ -104,7 +107,9 @@ static int64_t proportional_sum(int proc, int64_t fallback)
 		if (!is_pid(e->d_name))
 			continue;
 		one = proportional(proc, e->d_name);
-		if (one < 0 && !str_eq(e->d_name, "1")) { /* init may not be looked into, and is tiny */
+		if (one < 0 &&
+		    !str_eq(e->d_name,
+			    "1")) { /* init may not be looked into, and is tiny */
 			sum = fallback;
 			break;
 		}
@@ -136,7 +141,9 @@ bool watch_over(struct watch *w, int64_t now_ms)
 	if (used > w->peak_bytes)
 		w->peak_bytes = used;
 	pause = (w->limit_bytes - used) / GROWTH_BYTES_MS;
-	pause = pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
+	pause = pause < PAUSE_MIN_MS   ? PAUSE_MIN_MS
+		: pause > PAUSE_MAX_MS ? PAUSE_MAX_MS
+				       : pause;
 	w->next_ms = now_ms + pause;
 	return used > w->limit_bytes;
 }

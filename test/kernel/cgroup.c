@@ -46,8 +46,9 @@ static int forks_apart(void)
 /* A v2 hierarchy without controllers still kills. */
 static int kill_all(void)
 {
-	const char *top = access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0 ? "/sys/fs/cgroup" :
-									     "/sys/fs/cgroup/unified";
+	const char *top = access("/sys/fs/cgroup/cgroup.procs", F_OK) == 0
+				  ? "/sys/fs/cgroup"
+				  : "/sys/fs/cgroup/unified";
 	char dir[64], procs[96], killer[96];
 	int status;
 	pid_t pid;
@@ -81,17 +82,21 @@ int main(void)
 
 	snprintf(name, sizeof name, "claim-%d", (int)getpid());
 	if (cgroup_create(&group, name, &limits, &err) < 0 || group.kind == CGROUP_NONE) {
-		CANNOT("cgroups", "none is delegated to us; the shim watches memory itself");
+		CANNOT("cgroups",
+		       "none is delegated to us; the shim watches memory itself");
 		return 0;
 	}
 	printf("# cgroup v%d\n", group.kind == CGROUP_V1 ? 1 : 2);
-	CLAIM(in_child(take) == 128 + SIGKILL, "who takes more memory than its group may is killed");
-	CLAIM(cgroup_oom_kills(&group) == 1 && cgroup_memory_peak(&group) > LIMIT / 2, "and it can be told, with the peak");
+	CLAIM(in_child(take) == 128 + SIGKILL,
+	      "who takes more memory than its group may is killed");
+	CLAIM(cgroup_oom_kills(&group) == 1 && cgroup_memory_peak(&group) > LIMIT / 2,
+	      "and it can be told, with the peak");
 	code = group.has[CGROUP_PIDS] ? in_child(forks_apart) : 0;
 	CLAIM(code == 128 + SIGKILL, "a group's processes are bounded");
 	usleep(100000);
 	cgroup_remove(&group);
-	CLAIM(access(group.path[CGROUP_MEMORY], F_OK) < 0, "an empty group can be removed");
+	CLAIM(access(group.path[CGROUP_MEMORY], F_OK) < 0,
+	      "an empty group can be removed");
 	code = in_child(kill_all);
 	if (code == 1)
 		CANNOT("cgroup.kill", "no cgroup2 hierarchy");

@@ -20,13 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLAIM(cond, words)                                                                         \
-	do {                                                                                       \
-		errno = 0;                                                                         \
-		bool held_ = (cond);                                                               \
-		printf("%s - %s", held_ ? "ok" : "not ok", words);                                 \
-		printf(held_ ? "\n" : " (%s)\n", strerror(errno));                                 \
-		fflush(stdout);                                                                    \
+#define CLAIM(cond, words)                                                               \
+	do {                                                                             \
+		errno = 0;                                                               \
+		bool held_ = (cond);                                                     \
+		printf("%s - %s", held_ ? "ok" : "not ok", words);                       \
+		printf(held_ ? "\n" : " (%s)\n", strerror(errno));                       \
+		fflush(stdout);                                                          \
 	} while (0)
 #define CANNOT(words, why) (printf("skip - %s # %s\n", words, why), fflush(stdout))
 

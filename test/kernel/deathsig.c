@@ -39,7 +39,8 @@ static int killed(void)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	alarm(5);
-	return read(link_[0], &c, 1) == 0 ? 0 : 2; /* all are dead, or the alarm ends us */
+	return read(link_[0], &c, 1) == 0 ? 0
+					  : 2; /* all are dead, or the alarm ends us */
 }
 
 int main(void)
@@ -49,6 +50,7 @@ int main(void)
 	if (code == 1)
 		CANNOT("death signals", "no user namespaces");
 	else
-		CLAIM(code == 0, "when the process that holds pid 1 dies, the whole namespace does");
+		CLAIM(code == 0,
+		      "when the process that holds pid 1 dies, the whole namespace does");
 	return 0;
 }

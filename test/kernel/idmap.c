@@ -16,7 +16,8 @@ static bool prepare(int userns)
 {
 	int fd;
 
-	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	if (unshare(CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
 	    mount("tmpfs", "/mnt", "tmpfs", 0, "mode=0755") < 0 || chdir("/mnt") < 0)
 		return false;
 	for (const char *d = "lemuwo"; *d; d++)
@@ -29,7 +30,8 @@ static bool prepare(int userns)
 static bool guard(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
-	struct __user_cap_data_struct all[2], few[2] = { { .effective = 1u << CAP_SYS_ADMIN } };
+	struct __user_cap_data_struct all[2],
+		few[2] = { { .effective = 1u << CAP_SYS_ADMIN } };
 	const char *options[] = { "lowerdir=e:l", NULL };
 	int fd;
 
@@ -54,7 +56,8 @@ static bool overlay(const char *lower)
 
 static bool become(int userns)
 {
-	return setns(userns, CLONE_NEWUSER) == 0 && setresgid(0, 0, 0) == 0 && setresuid(0, 0, 0) == 0;
+	return setns(userns, CLONE_NEWUSER) == 0 && setresgid(0, 0, 0) == 0 &&
+	       setresuid(0, 0, 0) == 0;
 }
 
 /* 0: as root of the range, what is everybody's can be read and replaced, what is root's cannot be read. */
@@ -65,11 +68,14 @@ static int guarded(void)
 
 	if (userns < 0 || !prepare(userns))
 		return 1;
-	if (!guard() || chown("u", BASE, BASE) < 0 || !overlay("lowerdir=o") || !become(userns))
+	if (!guard() || chown("u", BASE, BASE) < 0 || !overlay("lowerdir=o") ||
+	    !become(userns))
 		return 2;
-	if (stat("m/passwd", &st) < 0 || st.st_uid != 0 || open("m/passwd", O_RDWR | O_CLOEXEC) < 0)
+	if (stat("m/passwd", &st) < 0 || st.st_uid != 0 ||
+	    open("m/passwd", O_RDWR | O_CLOEXEC) < 0)
 		return 3;
-	if (stat("m/shadow", &st) < 0 || open("m/shadow", O_RDONLY | O_CLOEXEC) >= 0 || chmod("m/shadow", 0644) == 0)
+	if (stat("m/shadow", &st) < 0 || open("m/shadow", O_RDONLY | O_CLOEXEC) >= 0 ||
+	    chmod("m/shadow", 0644) == 0)
 		return 4;
 	return unlink("m/shadow") == 0 && access("/etc/shadow", F_OK) == 0 ? 0 : 5;
 }
@@ -93,11 +99,14 @@ int main(void)
 	}
 	code = in_child(guarded);
 	if (code == 1)
-		CANNOT("idmapped mounts", "the file system of /etc or this kernel cannot map owners");
+		CANNOT("idmapped mounts",
+		       "the file system of /etc or this kernel cannot map owners");
 	else {
-		CLAIM(code == 0, "an overlay on an idmapped lower, guarded: root of a range reads what is everybody's "
-				 "and nothing else");
-		CLAIM(in_child(unguarded) == 0, "without the guard it would read /etc/shadow: the guard is needed");
+		CLAIM(code == 0,
+		      "an overlay on an idmapped lower, guarded: root of a range reads what is everybody's "
+		      "and nothing else");
+		CLAIM(in_child(unguarded) == 0,
+		      "without the guard it would read /etc/shadow: the guard is needed");
 	}
 	return 0;
 }

@@ -34,8 +34,10 @@ int main(void)
 	if (n == 100)
 		CANNOT("process limits", "no user namespaces");
 	else if (geteuid() == 0)
-		CANNOT("RLIMIT_NPROC", "it does not bind the machine's root; a cgroup does");
+		CANNOT("RLIMIT_NPROC",
+		       "it does not bind the machine's root; a cgroup does");
 	else
-		CLAIM(n >= LIMIT - 3 && n <= LIMIT, "RLIMIT_NPROC counts the processes of this user namespace alone");
+		CLAIM(n >= LIMIT - 3 && n <= LIMIT,
+		      "RLIMIT_NPROC counts the processes of this user namespace alone");
 	return 0;
 }

@@ -20,9 +20,11 @@ static int inside(void)
 	fd = open("/mnt/m/written", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0 || access("/usr/written", F_OK) == 0)
 		return 4;
-	if (outside != 0) /* a folder of the machine's root stays closed: its owner has no uid here */
+	if (outside !=
+	    0) /* a folder of the machine's root stays closed: its owner has no uid here */
 		return unlink("/mnt/m/bin/true") == 0 ? 5 : 0;
-	return unlink("/mnt/m/bin/true") == 0 && access("/usr/bin/true", F_OK) == 0 ? 0 : 6;
+	return unlink("/mnt/m/bin/true") == 0 && access("/usr/bin/true", F_OK) == 0 ? 0
+										    : 6;
 }
 
 int main(void)
@@ -35,8 +37,10 @@ int main(void)
 	if (code == 1)
 		CANNOT("overlays", "no user namespaces");
 	else if (code == 3)
-		CANNOT("an overlay on /usr in a user namespace", "this kernel gives its users no overlays");
+		CANNOT("an overlay on /usr in a user namespace",
+		       "this kernel gives its users no overlays");
 	else
-		CLAIM(code == 0, "one may put an overlay on /usr and write there, below only where one could; /usr stays");
+		CLAIM(code == 0,
+		      "one may put an overlay on /usr and write there, below only where one could; /usr stays");
 	return 0;
 }

@@ -57,6 +57,7 @@ int main(void)
 	if (code == 1)
 		CANNOT("pid namespaces", "no user namespaces");
 	else
-		CLAIM(code == 0, "when pid 1 was waited for, every process of its namespace is dead");
+		CLAIM(code == 0,
+		      "when pid 1 was waited for, every process of its namespace is dead");
 	return 0;
 }

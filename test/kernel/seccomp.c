@@ -47,7 +47,8 @@ int main(void)
 		CANNOT("system call filters", "no user namespaces");
 		return 0;
 	}
-	CLAIM(code == 0, "root of a user namespace may load a filter and keep setuid working");
+	CLAIM(code == 0,
+	      "root of a user namespace may load a filter and keep setuid working");
 	CLAIM(in_child(after_exec) == 0, "and what it executes stays under it");
 	CLAIM(in_child(without_rights) == 0, "outside one a user may not");
 	return 0;

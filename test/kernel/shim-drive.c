@@ -47,7 +47,8 @@ static int64_t number(const char *s)
 
 static void add_mount(struct shim_task *t, const char *text)
 {
-	static const char *const kinds[SHIM_MOUNT_COUNT] = { "ro", "rw", "scratch", "dir", "file" };
+	static const char *const kinds[SHIM_MOUNT_COUNT] = { "ro", "rw", "scratch", "dir",
+							     "file" };
 	AUTO_FREE char *copy = mem_strdup(text);
 	char *at = copy, *kind = strsep(&at, ":"), *target = strsep(&at, ":");
 	struct shim_mount *m;
@@ -55,7 +56,8 @@ static void add_mount(struct shim_task *t, const char *text)
 	for (int k = 0; k < SHIM_MOUNT_COUNT; k++) {
 		if (!str_eq(kind, kinds[k]))
 			continue;
-		m = shim_task_mount(t, (enum shim_mount_kind)k, target, k <= SHIM_SCRATCH ? at : NULL);
+		m = shim_task_mount(t, (enum shim_mount_kind)k, target,
+				    k <= SHIM_SCRATCH ? at : NULL);
 		if (k == SHIM_FILE) {
 			m->content = mem_strdup(at ? at : "");
 			m->content_len = strlen(m->content);
@@ -67,7 +69,9 @@ static void add_mount(struct shim_task *t, const char *text)
 
 static void add_environment(struct shim_task *t)
 {
-	shim_list_add(&t->env, "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	shim_list_add(
+		&t->env,
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
 	shim_list_add(&t->env, "HOME=/home/me");
 	shim_list_add(&t->env, "USER=me");
 	shim_list_add(&t->env, "LANG=C.UTF-8");
@@ -218,8 +222,8 @@ static int by_value(const void *a, const void *b)
 static void print_times(const char *what, double *ms, int64_t count)
 {
 	qsort(ms, (size_t)count, sizeof *ms, by_value);
-	printf("%-18s p10 %6.2f  p50 %6.2f  p90 %6.2f ms\n", what, ms[count / 10], ms[count / 2],
-	       ms[count * 9 / 10]);
+	printf("%-18s p10 %6.2f  p50 %6.2f  p90 %6.2f ms\n", what, ms[count / 10],
+	       ms[count / 2], ms[count * 9 / 10]);
 }
 
 static int bench(int argc, char **argv)
@@ -273,9 +277,10 @@ static int ask(const char *folder, const char *word)
 	static const struct {
 		const char *word;
 		enum shim_type type;
-	} words[] = {
-		{ "term", SHIM_TERM }, { "kill", SHIM_KILL }, { "usage", SHIM_USAGE }, { "watch", SHIM_WATCH }
-	};
+	} words[] = { { "term", SHIM_TERM },
+		      { "kill", SHIM_KILL },
+		      { "usage", SHIM_USAGE },
+		      { "watch", SHIM_WATCH } };
 	AUTO_BUF struct buf b = { 0 };
 	AUTO_BUF struct buf in = { 0 };
 	AUTO_FD int fd = connect_to(folder);
@@ -285,7 +290,8 @@ static int ask(const char *folder, const char *word)
 		if (str_eq(word, words[i].word))
 			shim_frame_add(&b, words[i].type, NULL, 0);
 	}
-	if (!b.len || write(fd, b.data, b.len) != (ssize_t)b.len || !next_frame(fd, &in, &f))
+	if (!b.len || write(fd, b.data, b.len) != (ssize_t)b.len ||
+	    !next_frame(fd, &in, &f))
 		die(word);
 	printf("%.*s\n", (int)f.len, f.data);
 	return f.type == SHIM_ERROR;
@@ -316,7 +322,8 @@ static void send_stdin(int fd, bool *open)
 	ssize_t n = read(0, data, sizeof data);
 
 	*open = n > 0;
-	shim_frame_add(&b, n > 0 ? SHIM_STDIN : SHIM_STDIN_EOF, data, n > 0 ? (size_t)n : 0);
+	shim_frame_add(&b, n > 0 ? SHIM_STDIN : SHIM_STDIN_EOF, data,
+		       n > 0 ? (size_t)n : 0);
 	write_all(fd, b.data, b.len);
 }
 
@@ -381,7 +388,8 @@ static void print_segment(const char *path, int stream)
 	if (!f)
 		die(path);
 	while (fread(head, 1, sizeof head, f) == sizeof head) {
-		if (logframe_read(head, &frame) < 0 || fread(data, 1, frame.len, f) != frame.len) {
+		if (logframe_read(head, &frame) < 0 ||
+		    fread(data, 1, frame.len, f) != frame.len) {
 			fprintf(stderr, "shim-drive: %s is cut\n", path);
 			exit(1);
 		}
@@ -414,7 +422,8 @@ static int print_log(const char *folder, int stream)
 
 static int probe(const char *folder)
 {
-	static const char *const words[] = { "none", "busy", "alive", "over", "vanished" };
+	static const char *const words[] = { "none", "busy", "alive", "over",
+					     "vanished" };
 	struct shim_probe p;
 	struct err err = { 0 };
 

@@ -20,7 +20,9 @@ static int raise_limit(void)
 {
 	if (!enter(0))
 		return 1;
-	return sethostname("other", 5) == 0 ? 2 : 0; /* the machine's name is not in this namespace */
+	return sethostname("other", 5) == 0
+		       ? 2
+		       : 0; /* the machine's name is not in this namespace */
 }
 
 int main(void)
@@ -32,9 +34,12 @@ int main(void)
 		return 0;
 	}
 	if (geteuid() == 0)
-		code = code == 4 ? 0 : code; /* root's own files are root's inside as well */
-	CLAIM(code == 0, "in a user namespace of one uid one is root, has one's own files and no others");
-	CLAIM(in_child(raise_limit) == 0, "and no power over what belongs to the machine");
+		code = code == 4 ? 0
+				 : code; /* root's own files are root's inside as well */
+	CLAIM(code == 0,
+	      "in a user namespace of one uid one is root, has one's own files and no others");
+	CLAIM(in_child(raise_limit) == 0,
+	      "and no power over what belongs to the machine");
 	close(fd);
 	unlink(file);
 	return 0;

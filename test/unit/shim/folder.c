@@ -109,10 +109,12 @@ static void test_probe(int dir)
 	put_mark(dir, boot, getpid(), process_start(getpid()) + 1);
 	IS_INT(state_of(), SHIM_BUSY, "a pid that now is another's is not it");
 	flock(lock, LOCK_UN);
-	IS_INT(state_of(), SHIM_VANISHED, "a mark without its shim: lost, never startable");
+	IS_INT(state_of(), SHIM_VANISHED,
+	       "a mark without its shim: lost, never startable");
 	put_mark(dir, "another-boot", getpid(), process_start(getpid()));
 	flock(lock, LOCK_EX);
-	IS_INT(state_of(), SHIM_VANISHED, "a mark of another boot: lost, whoever has that pid now");
+	IS_INT(state_of(), SHIM_VANISHED,
+	       "a mark of another boot: lost, whoever has that pid now");
 	put(dir, "exit", &b);
 	IS_INT(state_of(), SHIM_VANISHED, "an exit cut by a power failure is none");
 	shim_exit_encode(&e, &b);
@@ -125,11 +127,14 @@ int main(void)
 {
 	int dir;
 
-	if (!mkdtemp(folder) || (dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	if (!mkdtemp(folder) ||
+	    (dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return 1;
 	test_atomic(dir);
 	test_probe(dir);
-	for (const char *const *name = (const char *const[]){ "lock", "mark", "exit", NULL }; *name; name++)
+	for (const char *const *name =
+		     (const char *const[]){ "lock", "mark", "exit", NULL };
+	     *name; name++)
 		unlinkat(dir, *name, 0);
 	close(dir);
 	OK(rmdir(folder) == 0, "nothing else is left in the folder");

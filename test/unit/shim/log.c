@@ -42,7 +42,8 @@ static void read_segment(const char *name, struct total *t)
 	t->gaps += start != t->next;
 	t->next = start;
 	while ((n = fread(head, 1, sizeof head, f)) == sizeof head) {
-		if (logframe_read(head, &frame) < 0 || fread(data, 1, frame.len, f) != frame.len) {
+		if (logframe_read(head, &frame) < 0 ||
+		    fread(data, 1, frame.len, f) != frame.len) {
 			t->torn++;
 			break;
 		}
@@ -91,14 +92,16 @@ static void test_rotation(int dir)
 			if (i % 50 != 49)
 				continue;
 			t = read_all(false);
-			over += (int64_t)(t.next - t.first) > limits[k] + LOGFRAME_BYTES + LOGFRAME_DATA_MAX;
+			over += (int64_t)(t.next - t.first) >
+				limits[k] + LOGFRAME_BYTES + LOGFRAME_DATA_MAX;
 			broken += t.gaps || t.torn || t.next != l.offset;
 		}
 		log_fini(&l);
 		read_all(true);
 	}
 	IS_INT(over, 0, "the log never exceeds its limit by more than a record");
-	IS_INT(broken, 0, "what is kept is a run of whole records without a gap, up to the newest byte");
+	IS_INT(broken, 0,
+	       "what is kept is a run of whole records without a gap, up to the newest byte");
 }
 
 /* RLIMIT_FSIZE cuts writes as a full disk does: a part is written, then an error. */
@@ -123,8 +126,10 @@ static void test_full(int dir)
 	log_write(&l, LOG_STDOUT, data, sizeof data);
 	log_fini(&l);
 	t = read_all(true);
-	OK(t.torn == 0 && t.notes == 1 && t.data > 30000, "then a note tells it and the log goes on");
-	IS_INT((int64_t)(t.next - t.first), (int64_t)l.offset, "and offsets still count what is on disk");
+	OK(t.torn == 0 && t.notes == 1 && t.data > 30000,
+	   "then a note tells it and the log goes on");
+	IS_INT((int64_t)(t.next - t.first), (int64_t)l.offset,
+	       "and offsets still count what is on disk");
 }
 
 static void test_give_way(int dir)
@@ -139,7 +144,8 @@ static void test_give_way(int dir)
 		log_write(&l, LOG_STDOUT, data, sizeof data);
 	while (log_give_way(&l))
 		given++;
-	OK(given > 2 && read_all(false).segments == 0, "a log can be given up segment by segment");
+	OK(given > 2 && read_all(false).segments == 0,
+	   "a log can be given up segment by segment");
 	log_fini(&l);
 	read_all(true);
 }
@@ -148,8 +154,10 @@ int main(void)
 {
 	int dir;
 
-	snprintf(folder, sizeof folder, "%s/yard-log.XXXXXX", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-	if (!mkdtemp(folder) || (dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+	snprintf(folder, sizeof folder, "%s/yard-log.XXXXXX",
+		 access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+	if (!mkdtemp(folder) ||
+	    (dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
 		return 1;
 	test_rotation(dir);
 	test_full(dir);

@@ -50,9 +50,10 @@ static bool same_list(const struct shim_list *a, const struct shim_list *b)
 
 static bool same_mount(const struct shim_mount *a, const struct shim_mount *b)
 {
-	return a->kind == b->kind && str_eq(a->target, b->target) && str_eq(a->source, b->source) &&
-	       a->content_len == b->content_len &&
-	       (a->content_len == 0 || memcmp(a->content, b->content, a->content_len) == 0);
+	return a->kind == b->kind && str_eq(a->target, b->target) &&
+	       str_eq(a->source, b->source) && a->content_len == b->content_len &&
+	       (a->content_len == 0 ||
+		memcmp(a->content, b->content, a->content_len) == 0);
 }
 
 static bool same(const struct shim_task *a, const struct shim_task *b)
@@ -60,8 +61,9 @@ static bool same(const struct shim_task *a, const struct shim_task *b)
 	bool ok = a->job == b->job && a->rank == b->rank && a->attempt == b->attempt &&
 		  a->cpu_milli == b->cpu_milli && a->memory_bytes == b->memory_bytes &&
 		  a->shm_bytes == b->shm_bytes && a->pids_max == b->pids_max &&
-		  a->log_limit_bytes == b->log_limit_bytes && a->uid_base == b->uid_base &&
-		  a->uid_count == b->uid_count && a->owner_uid == b->owner_uid && a->nofile == b->nofile &&
+		  a->log_limit_bytes == b->log_limit_bytes &&
+		  a->uid_base == b->uid_base && a->uid_count == b->uid_count &&
+		  a->owner_uid == b->owner_uid && a->nofile == b->nofile &&
 		  a->core_bytes == b->core_bytes && a->memlock_bytes == b->memlock_bytes;
 
 	ok = ok && str_eq(a->folder, b->folder) && str_eq(a->cache, b->cache) &&
@@ -95,7 +97,8 @@ static void test_task(void)
 
 	fill(&in);
 	shim_task_encode(&in, &b);
-	OK(shim_task_decode(b.data, b.len, &out, &err) == 0, "what was encoded can be decoded: %s", err.text);
+	OK(shim_task_decode(b.data, b.len, &out, &err) == 0,
+	   "what was encoded can be decoded: %s", err.text);
 	OK(same(&in, &out), "and is the same");
 	shim_task_fini(&out);
 	for (size_t n = 0; n < b.len; n++)
@@ -108,7 +111,8 @@ static void test_task(void)
 			b.data[i] = (char)(b.data[i] ^ 1 << bit);
 		}
 	}
-	OK(wrong >= 0, "every message with one bit changed is refused or decoded (%d were), never misread",
+	OK(wrong >= 0,
+	   "every message with one bit changed is refused or decoded (%d were), never misread",
 	   wrong);
 	buf_addc(&b, 0);
 	OK(!decodes(b.data, b.len), "nothing may follow the end");
@@ -207,13 +211,18 @@ static void test_frames(void)
 		early += shim_frame_get(b.data, n, &f) != 0;
 	IS_INT(early, 0, "a frame is not there before its last byte");
 	IS_INT(shim_frame_get(b.data, b.len, &f), 13, "then it says how long it is");
-	OK(f.type == SHIM_STDIN && f.len == 5 && memcmp(f.data, "hello", 5) == 0, "and what is in it");
+	OK(f.type == SHIM_STDIN && f.len == 5 && memcmp(f.data, "hello", 5) == 0,
+	   "and what is in it");
 	IS_INT(shim_frame_get(b.data + 13, b.len - 13, &f), 8, "an empty frame follows");
-	OK(shim_frame_get("\x30\0\0\0\0\0\1\1", 8, &f) == -1, "a frame longer than allowed is refused by its head");
+	OK(shim_frame_get("\x30\0\0\0\0\0\1\1", 8, &f) == -1,
+	   "a frame longer than allowed is refused by its head");
 	OK(shim_frame_get("\x01\0\0\0\0\0\x80\0", 8, &f) == 0, "a bundle may be longer");
-	OK(shim_frame_get("\x01\0\0\0\1\0\x80\0", 8, &f) == -1, "but not longer than 8 MiB");
-	OK(shim_frame_get("\x20\1\0\0\0\0\0\0", 8, &f) == -1, "bytes that must be zero are");
-	OK(shim_frame_get("\xff\0\0\0\0\0\0\0", 8, &f) == -1, "an unknown type is refused");
+	OK(shim_frame_get("\x01\0\0\0\1\0\x80\0", 8, &f) == -1,
+	   "but not longer than 8 MiB");
+	OK(shim_frame_get("\x20\1\0\0\0\0\0\0", 8, &f) == -1,
+	   "bytes that must be zero are");
+	OK(shim_frame_get("\xff\0\0\0\0\0\0\0", 8, &f) == -1,
+	   "an unknown type is refused");
 }
 
 static void test_exec(void)
@@ -227,8 +236,8 @@ static void test_exec(void)
 	shim_list_add(&in.env, "TERM=xterm");
 	shim_exec_encode(&in, &b);
 	OK(shim_exec_decode(b.data, b.len, &out, &err) == 0, "an exec can be decoded");
-	OK(out.tty && out.rows == 50 && out.columns == 300 && same_list(&in.argv, &out.argv) &&
-		   same_list(&in.env, &out.env),
+	OK(out.tty && out.rows == 50 && out.columns == 300 &&
+		   same_list(&in.argv, &out.argv) && same_list(&in.env, &out.env),
 	   "and is the same");
 	shim_exec_fini(&out);
 	for (size_t n = 0; n < b.len; n++) {

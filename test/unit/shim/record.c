@@ -10,21 +10,28 @@ static void test_exit(void)
 
 	for (enum shim_exit_kind k = 0; k < SHIM_EXIT_COUNT; k++) {
 		AUTO_BUF struct buf b = { 0 };
-		struct shim_exit in = { .kind = k, .code = 7, .signal = 9, .peak_bytes = INT64_MAX,
-					.limit_bytes = 1, .cpu_ms = 12, .ended_ms = -1 };
+		struct shim_exit in = { .kind = k,
+					.code = 7,
+					.signal = 9,
+					.peak_bytes = INT64_MAX,
+					.limit_bytes = 1,
+					.cpu_ms = 12,
+					.ended_ms = -1 };
 		struct shim_exit out;
 		struct err err = { 0 };
 
 		snprintf(in.text, sizeof in.text, "two lines\nof text, end\n");
 		shim_exit_encode(&in, &b);
-		lost += shim_exit_decode(b.data, b.len, &out, &err) < 0 || out.kind != k || out.code != 7 ||
-			out.signal != 9 || out.peak_bytes != INT64_MAX || out.limit_bytes != 1 ||
+		lost += shim_exit_decode(b.data, b.len, &out, &err) < 0 ||
+			out.kind != k || out.code != 7 || out.signal != 9 ||
+			out.peak_bytes != INT64_MAX || out.limit_bytes != 1 ||
 			out.cpu_ms != 12 || out.ended_ms != -1 ||
 			strcmp(out.text, "two lines of text, end ") != 0;
 		for (size_t n = 0; n < b.len; n++)
 			cut += shim_exit_decode(b.data, n, &out, &err) == 0;
 	}
-	IS_INT(lost, 0, "an exit of each kind reads back as it was written, its text as one line");
+	IS_INT(lost, 0,
+	       "an exit of each kind reads back as it was written, its text as one line");
 	IS_INT(cut, 0, "a cut exit record is never taken for a whole one");
 }
 
@@ -36,7 +43,8 @@ static void test_longest(void)
 
 	memset(in.text, 'x', sizeof in.text - 1);
 	shim_exit_encode(&in, &b);
-	OK(shim_exit_decode(b.data, b.len, &out, &err) == 0 && strcmp(in.text, out.text) == 0,
+	OK(shim_exit_decode(b.data, b.len, &out, &err) == 0 &&
+		   strcmp(in.text, out.text) == 0,
 	   "the longest text fits");
 }
 
@@ -49,19 +57,25 @@ static void test_mark(void)
 	struct err err = { 0 };
 
 	shim_mark_encode(&in, &b);
-	OK(shim_mark_decode(b.data, b.len, &out, &err) == 0 && out.pid == 17 && out.start == 99 &&
-		   strcmp(out.boot, "e75507ef") == 0 && out.cgroup[0] == 0,
+	OK(shim_mark_decode(b.data, b.len, &out, &err) == 0 && out.pid == 17 &&
+		   out.start == 99 && strcmp(out.boot, "e75507ef") == 0 &&
+		   out.cgroup[0] == 0,
 	   "a mark reads back, an empty member too");
-	OK(shim_exit_decode(b.data, b.len, &(struct shim_exit){ 0 }, &err) < 0, "a mark is no exit");
+	OK(shim_exit_decode(b.data, b.len, &(struct shim_exit){ 0 }, &err) < 0,
+	   "a mark is no exit");
 	shim_usage_encode(&usage, &u);
-	OK(shim_usage_decode(u.data, u.len, &back, &err) == 0 && memcmp(&usage, &back, sizeof back) == 0,
+	OK(shim_usage_decode(u.data, u.len, &back, &err) == 0 &&
+		   memcmp(&usage, &back, sizeof back) == 0,
 	   "usage reads back");
 }
 
 static void test_nonsense(void)
 {
 	static const char *const bad[] = {
-		"", "exit\n", "exit\nkind what\n", "mark\nboot x\npid y\nstart 1\ncgroup \nend\n",
+		"",
+		"exit\n",
+		"exit\nkind what\n",
+		"mark\nboot x\npid y\nstart 1\ncgroup \nend\n",
 		"mark\nboot x\npid 1\nstart 1\ncgroup \nend\nmore\n",
 		"mark\nboot xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\npid 1\nstart 1\ncgroup \nend\n",
 	};
