@@ -82,7 +82,7 @@ static void exec(struct hold *h, struct client *c, const struct shim_frame *f,
 	struct err err = { 0 };
 	pid_t pid;
 
-	if (!h->started || shim_exec_decode(f->data, f->len, &e, &err) < 0) {
+	if (shim_exec_decode(f->data, f->len, &e, &err) < 0) {
 		answer(c, SHIM_ERROR, err.text, strlen(err.text));
 		return;
 	}

@@ -158,6 +158,23 @@ static const struct lower lowers[] = {
 	{ "/libx32", NULL, 0, true },
 };
 
+/* Name servers are often behind a link into /run, which is fresh inside; and the host's name
+ * is not the task's. */
+static int etc_of_machine(struct sandbox *s, int dir, struct err *err)
+{
+	AUTO_FREE char *name =
+		str_printf("%s\n", s->task->hostname ? s->task->hostname : "task");
+	AUTO_FD int fd = open("/etc/resolv.conf", O_RDONLY | O_CLOEXEC);
+	char text[4096];
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+
+	if (n >= 0 && sandbox_file(s, dir, "resolv.conf", 0644,
+				   (struct bytes){ text, (size_t)n }, err) < 0)
+		return -1;
+	return sandbox_file(s, dir, "hostname", 0644,
+			    (struct bytes){ name, strlen(name) }, err);
+}
+
 /* The bundle's own files directly in /etc (hosts, passwd, ...); they win over ours. */
 static int bundle_files(struct sandbox *s, int dir, struct err *err)
 {
@@ -214,7 +231,7 @@ static int fill_upper(struct sandbox *s, const struct lower *l, int n, struct er
 			return -1;
 	}
 	if (str_eq(l->path, "/etc"))
-		return bundle_files(s, dir, err);
+		return etc_of_machine(s, dir, err) < 0 ? -1 : bundle_files(s, dir, err);
 	if (!str_eq(l->path, "/usr") ||
 	    (s->root_mode && access("/usr/bin/sudo", X_OK) == 0))
 		return 0; /* the real one works */

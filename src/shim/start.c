@@ -90,7 +90,12 @@ static int spawn_init(struct hold *h, const struct ends *e, struct err *err)
 	}
 	pid = (pid_t)syscall(SYS_clone3, &a, sizeof a);
 	if (pid < 0)
-		return err_sys(err, "create the task's namespaces");
+		return err_sys(err,
+			       h->maps.range < 0 && (errno == EPERM || errno == ENOSPC)
+				       ? "this machine gives its users no namespaces "
+					 "(see kernel.unprivileged_userns_clone and "
+					 "user.max_user_namespaces)"
+				       : "create the task's namespaces");
 	if (pid == 0) {
 		struct init_config c = { &h->task, &h->maps, &h->cgroup,
 					 e->wire,  e->out,   e->err };
