@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,26 +130,30 @@ static int subids(const char *file, const char *user, int64_t id, struct idrange
 }
 
 /* newuidmap and newgidmap are setuid: they alone may map what is not ours. */
-static int run_newidmap(const char *program, pid_t child, int64_t own,
-			const struct idrange *sub)
+static pid_t start_newidmap(const char *program, pid_t child, int64_t own,
+			    const struct idrange *sub)
 {
 	char pid[16], id[24], first[24], count[24];
 	char zero[] = "0", one[] = "1", name[16];
 	char *argv[] = { name, pid, zero, id, one, one, first, count, NULL };
 	char *env[] = { NULL };
 	pid_t p;
-	int status = -1;
 
 	snprintf(name, sizeof name, "%s", strrchr(program, '/') + 1);
 	snprintf(pid, sizeof pid, "%d", (int)child);
 	snprintf(id, sizeof id, "%lld", (long long)own);
 	snprintf(first, sizeof first, "%lld", (long long)sub->outside);
 	snprintf(count, sizeof count, "%lld", (long long)sub->count);
-	if (posix_spawn(&p, program, NULL, NULL, argv, env) != 0)
-		return -1;
-	while (waitpid(p, &status, 0) < 0 && errno == EINTR)
+	return posix_spawn(&p, program, NULL, NULL, argv, env) == 0 ? p : -1;
+}
+
+static bool ended_well(pid_t pid)
+{
+	int status = -1;
+
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	return status == 0 ? 0 : -1;
+	return status == 0;
 }
 
 static int map_subids(pid_t child)
@@ -162,9 +167,11 @@ static int map_subids(pid_t child)
 	if (subids("/etc/subuid", user, geteuid(), &uids) < 0 ||
 	    subids("/etc/subgid", user, geteuid(), &gids) < 0)
 		return -1;
-	if (run_newidmap("/usr/bin/newuidmap", child, geteuid(), &uids) < 0)
-		return -1;
-	return run_newidmap("/usr/bin/newgidmap", child, getegid(), &gids);
+	/* Side by side: each takes a ms. */
+	pid_t first = start_newidmap("/usr/bin/newuidmap", child, geteuid(), &uids);
+	pid_t second = start_newidmap("/usr/bin/newgidmap", child, getegid(), &gids);
+	bool one = ended_well(first), two = ended_well(second);
+	return one && two ? 0 : -1;
 }
 
 int userns_map_self(pid_t child, struct err *err)
