@@ -78,6 +78,7 @@ struct http_server {
 	struct map *by_uid;    /* uid → how many connections, as a pointer */
 	struct exchange *held; /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
+	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct buf scratch, json; /* used within one call, to save allocations */
 };
 

@@ -2,6 +2,7 @@
 #include "http/internal.h"
 
 #include "base/mem.h"
+#include "stream/stream.h"
 #include "wire/api.h"
 #include "wire/outcome.h"
 
@@ -110,6 +111,7 @@ struct http_server *http_server_create(const struct http_config *c)
 	s->parked = map_create();
 	s->by_uid = map_create();
 	s->watch = yard_watch_add(c->yard, on_event, s);
+	s->logs = log_hub_keep(c->world);
 	return s;
 }
 
@@ -120,6 +122,7 @@ void http_server_close(struct http_server *s)
 	yard_watch_remove(TAKE(s->watch));
 	while (s->conns)
 		http_conn_destroy(s->conns);
+	log_hub_release(TAKE(s->logs));
 }
 
 void http_server_destroy(struct http_server *s)

@@ -15,21 +15,22 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 #define LOG_EVENTS   (IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF)
 #define ABOVE_EVENTS (IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_ONLYDIR)
 
-struct hub {
+struct log_hub {
 	struct world *world;
 	struct world_watch *watch;
-	int fd, users;          /* users: followers, and dispatch() while it runs */
+	int fd, users; /* users: followers, who keeps it, and dispatch() while it runs */
 	struct map *by_wd;      /* watch number → first of its followers */
 	struct log_follow *due; /* followers to be called */
-	struct hub *next;
+	struct log_hub *next;
 };
 
 struct log_follow {
-	struct hub *hub;
+	struct log_hub *hub;
 	char *folder;
 	world_cb on_more;
 	void *arg;
@@ -41,7 +42,7 @@ struct log_follow {
 };
 
 /* A world belongs to the thread that runs it, and so does its hub. */
-static _Thread_local struct hub *hubs;
+static _Thread_local struct log_hub *hubs;
 
 static void due_add(struct log_follow *f)
 {
@@ -144,19 +145,23 @@ static int rewatch(struct log_follow *f, struct err *err)
 	return wd < 0 ? -1 : 0;
 }
 
-static void wake(struct hub *h, int wd, uint32_t mask)
+/* `name` is of a file in the folder, or "" when it is about the folder itself. */
+static void wake(struct log_hub *h, const struct inotify_event *ev, const char *name)
 {
+	/* A shim makes half a dozen files beside the log: nobody reads on because of those. */
+	bool other = *name && !str_starts(name, "log.");
 	struct log_follow *next;
 
-	for (struct log_follow *f = map_get(h->by_wd, wd); f; f = next) {
+	for (struct log_follow *f = map_get(h->by_wd, ev->wd); f; f = next) {
 		next = f->next;
-		due_add(f);
-		if (mask & IN_IGNORED)
+		if (!other || f->above)
+			due_add(f);
+		if (ev->mask & IN_IGNORED)
 			unwatch(f, true);
 	}
 }
 
-static void wake_all(struct hub *h)
+static void wake_all(struct log_hub *h)
 {
 	struct log_follow *f;
 
@@ -165,9 +170,9 @@ static void wake_all(struct hub *h)
 			due_add(f);
 }
 
-static void hub_release(struct hub *h)
+static void hub_release(struct log_hub *h)
 {
-	struct hub **at = &hubs;
+	struct log_hub **at = &hubs;
 
 	if (--h->users)
 		return;
@@ -183,7 +188,7 @@ static void hub_release(struct hub *h)
 /* Takes in all that is there, then calls each follower once, however often it was named. */
 static void dispatch(void *arg)
 {
-	struct hub *h = arg;
+	struct log_hub *h = arg;
 	struct log_follow *f;
 	_Alignas(struct inotify_event) char bytes[16 << 10];
 	ssize_t n;
@@ -193,11 +198,11 @@ static void dispatch(void *arg)
 			struct inotify_event ev;
 
 			memcpy(&ev, bytes + at, sizeof ev);
-			at += (ssize_t)(sizeof ev + ev.len);
 			if (ev.mask & IN_Q_OVERFLOW)
 				wake_all(h);
 			else
-				wake(h, ev.wd, ev.mask);
+				wake(h, &ev, ev.len ? bytes + at + sizeof ev : "");
+			at += (ssize_t)(sizeof ev + ev.len);
 		}
 	h->users++; /* a callback may destroy the last follower */
 	while ((f = h->due)) {
@@ -212,9 +217,9 @@ static void dispatch(void *arg)
 	hub_release(h);
 }
 
-static struct hub *hub_of(struct world *w, struct err *err)
+static struct log_hub *hub_of(struct world *w, struct err *err)
 {
-	struct hub *h = hubs;
+	struct log_hub *h = hubs;
 	int fd;
 
 	while (h && h->world != w)
@@ -239,10 +244,23 @@ static struct hub *hub_of(struct world *w, struct err *err)
 	return h;
 }
 
+struct log_hub *log_hub_keep(struct world *w)
+{
+	struct err ignored; /* then each follower tries again, and tells */
+
+	return hub_of(w, &ignored);
+}
+
+void log_hub_release(struct log_hub *h)
+{
+	if (h)
+		hub_release(h);
+}
+
 struct log_follow *log_follow_create(struct world *w, const char *folder,
 				     world_cb on_more, void *arg, struct err *err)
 {
-	struct hub *h = hub_of(w, err);
+	struct log_hub *h = hub_of(w, err);
 	struct log_follow *f;
 
 	if (!h)

@@ -41,3 +41,10 @@ struct log_follow;
 struct log_follow *log_follow_create(struct world *w, const char *folder,
 				     world_cb on_more, void *arg, struct err *err);
 void log_follow_destroy(struct log_follow *f);
+
+/* Keeps that descriptor while there is no follower, until it is released: to close one
+ * takes the kernel some ms, in which the loop would stand still.  NULL, which is fine to
+ * release: it could not be made now. */
+struct log_hub;
+struct log_hub *log_hub_keep(struct world *w);
+void log_hub_release(struct log_hub *h);

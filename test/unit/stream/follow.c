@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "stream/stream.h"
@@ -87,6 +91,15 @@ static void close_follower(struct follower *f)
 	log_reader_close(f->reader);
 }
 
+static void touch(const char *folder, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	OK(fd >= 0 && write(fd, "x", 1) == 1, "a file can be made beside the log");
+}
+
 static void few(void)
 {
 	struct writer w;
@@ -106,6 +119,9 @@ static void few(void)
 	int calls = a.calls + b.calls;
 	run_ms(100);
 	IS_INT(a.calls + b.calls, calls, "a log that does not grow calls nobody");
+	touch(w.folder, "mark");
+	run_ms(30);
+	IS_INT(a.calls + b.calls, calls, "nor does a file beside it");
 	close_follower(&a);
 	writer_line(&w, "9");
 	OK(run_until(17), "one goes, the other stays");
@@ -127,6 +143,44 @@ static void few(void)
 	IS_INT(a.calls + b.calls, 1, "of two that destroy each other the first wins");
 	close_follower(&a);
 	close_follower(&b);
+	writer_close(&w);
+}
+
+static int inotify_descriptors(void)
+{
+	char path[64], target[64];
+	int count = 0;
+
+	for (int fd = 0; fd < 256; fd++) {
+		snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+		ssize_t n = readlink(path, target, sizeof target - 1);
+		if (n > 0) {
+			target[n] = 0;
+			count += strstr(target, "inotify") != NULL;
+		}
+	}
+	return count;
+}
+
+/* To close the descriptor takes ms. */
+static void kept(void)
+{
+	struct log_hub *hub = log_hub_keep(world);
+	struct writer w;
+	struct follower f;
+
+	total = 0;
+	writer_open(&w);
+	for (int i = 0; i < 3; i++) {
+		open_follower(&f, w.folder);
+		writer_line(&w, "1");
+		OK(run_until(total + 1), "a follower of a kept descriptor hears");
+		close_follower(&f);
+		IS_INT(inotify_descriptors(), 1, "which stays when the last one goes");
+		total = 0;
+	}
+	log_hub_release(hub);
+	IS_INT(inotify_descriptors(), 0, "until it is released");
 	writer_close(&w);
 }
 
@@ -201,6 +255,7 @@ int main(void)
 
 	world = world_uv_create(&err);
 	few();
+	kept();
 	not_there_yet();
 	many();
 	world_destroy(world);
