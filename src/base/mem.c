@@ -28,7 +28,7 @@ void *mem_realloc(void *p, size_t count, size_t size)
 
 void *mem_dup(const void *p, size_t len)
 {
-	void *copy = mem_alloc(1, len);
+	void *copy = must(malloc(len ? len : 1));
 
 	if (len)
 		memcpy(copy, p, len);
@@ -37,10 +37,11 @@ void *mem_dup(const void *p, size_t len)
 
 char *mem_strndup(const char *s, size_t len)
 {
-	char *copy = mem_alloc(1, len + 1);
+	char *copy = must(malloc(len + 1));
 
 	if (len)
 		memcpy(copy, s, len);
+	copy[len] = 0;
 	return copy;
 }
 

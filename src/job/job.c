@@ -13,6 +13,7 @@ static void make_tasks(struct job *j)
 
 	j->task_count = (size_t)spec_task_count(j->spec);
 	j->tasks = mem_alloc(j->task_count, sizeof *j->tasks);
+	j->tallies = mem_alloc(j->spec->role_count, sizeof *j->tallies);
 	for (size_t r = 0; r < j->spec->role_count; r++)
 		for (int i = 0; i < j->spec->roles[r].count; i++)
 			j->tasks[rank++] = (struct task){ .role = (int)r, .index = i };
@@ -64,6 +65,7 @@ void job_destroy(struct job *j)
 	free(j->stop_text);
 	free(j->reason);
 	free(j->tasks);
+	free(j->tallies);
 	free(j);
 }
 
@@ -120,15 +122,6 @@ static uint32_t go(struct job *j, enum job_step step)
 	return s.effects;
 }
 
-static size_t tasks_in(const struct job *j, enum task_state state)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < j->task_count; i++)
-		n += j->tasks[i].state == state;
-	return n;
-}
-
 static void reset_attempt(struct job *j, const struct event *e)
 {
 	j->attempt = e->attempt;
@@ -138,6 +131,9 @@ static void reset_attempt(struct job *j, const struct event *e)
 	j->killed = false;
 	j->decided = OUTCOME_NONE;
 	j->first_failed = -1;
+	j->starting_count = j->task_count;
+	j->over_count = 0;
+	memset(j->tallies, 0, j->spec->role_count * sizeof *j->tallies);
 	for (size_t i = 0; i < j->task_count; i++) {
 		struct task *t = &j->tasks[i];
 		*t = (struct task){ .role = t->role,
@@ -155,7 +151,7 @@ static uint32_t apply_started(struct job *j, const struct event *e)
 	t->started_ms = e->time_ms;
 	if (!j->started_ms)
 		j->started_ms = e->time_ms;
-	if (tasks_in(j, TASK_STARTING) == 0)
+	if (--j->starting_count == 0)
 		return go(j, STEP_ALL_STARTED);
 	return go(j, STEP_STARTED);
 }
@@ -164,37 +160,42 @@ static uint32_t apply_started(struct job *j, const struct event *e)
 static enum outcome role_verdict(const struct job *j, int role)
 {
 	const struct role *r = &j->spec->roles[role];
-	int ok = 0, failed = 0;
+	const struct role_tally *t = &j->tallies[role];
 
-	for (size_t i = 0; i < j->task_count; i++) {
-		const struct task *t = &j->tasks[i];
-		if (t->role != role || t->state != TASK_OVER)
-			continue;
-		ok += exit_ok(&t->exit);
-		failed += !exit_ok(&t->exit);
-	}
-	if (failed >= (r->fail_after == SPEC_ALL ? r->count : r->fail_after))
+	if (t->failed >= (r->fail_after == SPEC_ALL ? r->count : r->fail_after))
 		return OUTCOME_FAILED;
-	if (r->succeed_after != SPEC_ALL && ok >= r->succeed_after)
+	if (r->succeed_after != SPEC_ALL && t->ok >= r->succeed_after)
 		return OUTCOME_SUCCEEDED;
 	return OUTCOME_NONE;
+}
+
+/* What ends after a stop was asked says nothing about the work. */
+static void judge(struct job *j, const struct event *e)
+{
+	int role = j->tasks[e->task].role;
+	bool ok = exit_ok(&e->exit);
+
+	if (j->stop != STOP_NONE)
+		return;
+	j->tallies[role].ok += ok;
+	j->tallies[role].failed += !ok;
+	if (!ok && j->first_failed < 0)
+		j->first_failed = e->task;
+	if (j->decided == OUTCOME_NONE)
+		j->decided = role_verdict(j, role);
 }
 
 static uint32_t apply_exited(struct job *j, const struct event *e)
 {
 	struct task *t = &j->tasks[e->task];
-	bool last;
 
+	j->starting_count -= t->state == TASK_STARTING;
+	j->over_count++;
 	t->state = life_task(t->state, TASK_EXIT).next;
 	t->exit = e->exit;
 	t->ended_ms = e->time_ms;
-	if (!exit_ok(&t->exit) && j->first_failed < 0 && j->stop == STOP_NONE)
-		j->first_failed = e->task;
-	/* What ends after a stop was asked says nothing about the work. */
-	if (j->stop == STOP_NONE && j->decided == OUTCOME_NONE)
-		j->decided = role_verdict(j, t->role);
-	last = tasks_in(j, TASK_OVER) == j->task_count;
-	if (last)
+	judge(j, e);
+	if (j->over_count == j->task_count)
 		return go(j, STEP_ALL_EXITED);
 	if (j->decided == OUTCOME_NONE || j->stop != STOP_NONE)
 		return 0;
@@ -205,6 +206,9 @@ static uint32_t apply_exited(struct job *j, const struct event *e)
 
 static void note_stop(struct job *j, const struct event *e)
 {
+	/* The work is done: a stop that comes now only keeps it from being tried again. */
+	if (j->state == JOB_COLLECTING && !job_would_retry(j))
+		return;
 	/* A person's word stands; and what has begun to stop keeps its first moment. */
 	if (j->stop == STOP_USER)
 		return;

@@ -17,6 +17,11 @@ struct task {
 	int64_t started_ms, ended_ms;
 };
 
+/* How the tasks of a role ended, before any stop was asked. */
+struct role_tally {
+	int ok, failed;
+};
+
 struct job {
 	int64_t id, last_seq;
 	struct spec *spec;
@@ -27,6 +32,8 @@ struct job {
 	int failures;       /* attempts that count against retry.max */
 	struct task *tasks; /* by rank: roles in order, tasks of a role in order */
 	size_t task_count;
+	size_t starting_count, over_count; /* of tasks in these states */
+	struct role_tally *tallies;        /* by role, of this attempt */
 	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
 	char *stop_by, *stop_text;
 	bool killed; /* grace was over */
@@ -48,6 +55,8 @@ bool job_legal(const struct job *j, const struct event *e);
 uint32_t job_apply(struct job *j, const struct event *e);
 /* Effects to repeat after a restart, for the state the fold arrived at. */
 uint32_t job_at_boot(const struct job *j);
+/* Once every task is over: another attempt would follow. */
+bool job_would_retry(const struct job *j);
 /* In SETTLING: fills kind, outcome or until_ms, and text of the RETRY or ENDED event. */
 void job_settle(const struct job *j, int64_t now_ms, struct event *out);
 

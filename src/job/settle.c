@@ -15,11 +15,30 @@ static bool ran(const struct job *j)
 	return j->task_count && j->tasks[0].state == TASK_OVER;
 }
 
+/* A role of which not enough tasks succeeded, though none of its failures ended the job. */
+static const struct role *short_role(const struct job *j, int *ok)
+{
+	for (size_t i = 0; i < j->spec->role_count; i++) {
+		const struct role *r = &j->spec->roles[i];
+
+		*ok = j->tallies[i].ok;
+		if (r->succeed_after != SPEC_ALL && *ok < r->succeed_after)
+			return r;
+	}
+	return NULL;
+}
+
 /* The first failed task in words: "worker-1: exit code 7". */
 static void failure_words(const struct job *j, struct buf *out)
 {
 	const struct task *t;
+	int ok;
+	const struct role *r = j->decided == OUTCOME_NONE ? short_role(j, &ok) : NULL;
 
+	if (r) {
+		buf_printf(out, "%d of the %d tasks of %s that had to succeed did; ", ok,
+			   r->succeed_after, r->name);
+	}
 	if (j->first_failed < 0) {
 		buf_adds(out, "a task failed");
 		return;
@@ -42,6 +61,8 @@ static int64_t backoff_ms(const struct job *j)
 
 static enum outcome verdict(const struct job *j)
 {
+	int ok;
+
 	switch (j->stop) {
 	case STOP_USER:
 	case STOP_DEPENDENCY:
@@ -54,7 +75,9 @@ static enum outcome verdict(const struct job *j)
 	case STOP_KIND_COUNT:
 		break;
 	}
-	return j->decided == OUTCOME_FAILED ? OUTCOME_FAILED : OUTCOME_SUCCEEDED;
+	if (j->decided == OUTCOME_NONE)
+		return short_role(j, &ok) ? OUTCOME_FAILED : OUTCOME_SUCCEEDED;
+	return j->decided;
 }
 
 static void ended_words(const struct job *j, enum outcome o, struct buf *out)
@@ -102,6 +125,11 @@ static bool may_retry(const struct job *j, enum outcome o)
 		return true;
 	return o == OUTCOME_FAILED &&
 	       (j->spec->retry.max == SPEC_ALL || j->failures < j->spec->retry.max);
+}
+
+bool job_would_retry(const struct job *j)
+{
+	return may_retry(j, verdict(j));
 }
 
 void job_settle(const struct job *j, int64_t now_ms, struct event *out)

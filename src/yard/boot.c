@@ -83,7 +83,7 @@ static void redo(struct yard *y)
 		if (YARD_PLANT == PLANT_BOOT)
 			effects &= ~(uint32_t)FX_COLLECT;
 		yard_follow_up(y, l, effects);
-		yard_act(y, l, effects);
+		yard_act(y, l, effects, -1);
 	}
 }
 

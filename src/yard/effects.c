@@ -10,7 +10,6 @@
 #include "yard/internal.h"
 
 #define LOG_LIMIT_BYTES (1ll << 30)
-#define TASK_PIDS_MAX   4096
 
 bool yard_has_outputs(const struct job *j)
 {
@@ -100,7 +99,6 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 	b = contract_bundle(j, (int)rank, &places);
 	b->log_limit_bytes =
 		y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
-	b->pids_max = TASK_PIDS_MAX;
 	y->engine->ops->start(y->engine, b);
 }
 
@@ -118,16 +116,22 @@ static void adopt(struct yard *y, struct live *l)
 	}
 }
 
-static void stop_tasks(struct yard *y, struct live *l, bool kill)
+static void stop_task(struct yard *y, struct live *l, size_t rank, bool kill)
+{
+	struct task_ref ref = ref_of(l->job, rank);
+
+	if (l->job->tasks[rank].state != TASK_OVER)
+		y->engine->ops->stop(y->engine, &ref, kill);
+}
+
+static void stop_tasks(struct yard *y, struct live *l, int task, bool kill)
 {
 	/* Not the engine's yet: what prepares them sees the state and starts none. */
 	if (!l->launched)
 		return;
-	for (size_t i = 0; i < l->job->task_count; i++) {
-		struct task_ref ref = ref_of(l->job, i);
-		if (l->job->tasks[i].state != TASK_OVER)
-			y->engine->ops->stop(y->engine, &ref, kill);
-	}
+	for (size_t i = 0; i < l->job->task_count; i++)
+		if (task < 0 || (size_t)task == i)
+			stop_task(y, l, i, kill);
 }
 
 /* The attempt will not be begun.  Only the engine knows whether an earlier process did: it
@@ -140,7 +144,7 @@ static void do_not_begin(struct yard *y, struct live *l, const char *why)
 	}
 	adopt(y, l);
 	if (l->job->state == JOB_STOPPING)
-		stop_tasks(y, l, l->job->killed);
+		stop_tasks(y, l, -1, l->job->killed);
 }
 
 static void prepared(void *arg, const struct depot_places *p, const struct err *err)
@@ -257,7 +261,7 @@ static void forget(struct yard *y, struct live *l)
 	}
 }
 
-void yard_act(struct yard *y, struct live *l, uint32_t effects)
+void yard_act(struct yard *y, struct live *l, uint32_t effects, int task)
 {
 	const struct job *j = l->job;
 
@@ -270,10 +274,10 @@ void yard_act(struct yard *y, struct live *l, uint32_t effects)
 		set_timer(y, l, j->started_ms + j->spec->time_limit_ms);
 	if (effects & FX_TERM && j->state == JOB_STOPPING) {
 		set_timer(y, l, j->stop_ms + j->spec->grace_ms);
-		stop_tasks(y, l, j->killed);
+		stop_tasks(y, l, task, j->killed);
 	}
 	if (effects & FX_KILL && j->state == JOB_STOPPING)
-		stop_tasks(y, l, true);
+		stop_tasks(y, l, -1, true);
 	if (effects & FX_COLLECT && yard_has_outputs(j))
 		collect(y, l);
 	if (effects & FX_PAUSE && j->state == JOB_BACKOFF)

@@ -99,7 +99,7 @@ struct yard {
 	struct world_timer *retry;
 
 	struct errand *errands;
-	struct refusal *refusals;
+	struct refusal *refusals, *last_refusal;
 	struct yard_watch *watches;
 	struct yard_watch *watch_next; /* the walk that is under way */
 };
@@ -125,7 +125,8 @@ struct live *yard_adopt_job(struct yard *y, struct job *j);
 void yard_drop_job(struct yard *y, struct live *l);
 
 /* effects.c */
-void yard_act(struct yard *y, struct live *l, uint32_t effects);
+/* task: the only one that FX_TERM concerns; -1: all. */
+void yard_act(struct yard *y, struct live *l, uint32_t effects, int task);
 bool yard_has_outputs(const struct job *j);
 void yard_errand_end(struct errand *e);
 int64_t yard_uid_base(const struct yard *y, const char *owner); /* -1: private mode */

@@ -23,27 +23,39 @@ struct store *yard_store(struct yard *y)
 	return y->config.store;
 }
 
+struct loading {
+	struct job *job;
+	int64_t next_seq;
+	int count; /* of this page */
+};
+
 static void fold_one(void *arg, const struct event *e)
 {
-	struct job **j = arg;
+	struct loading *l = arg;
 
-	if (e->kind == EV_SUBMITTED && !*j)
-		*j = job_create(e, NULL);
-	else if (*j && job_legal(*j, e))
-		job_apply(*j, e);
+	l->count++;
+	l->next_seq = e->seq + 1;
+	if (e->kind == EV_SUBMITTED && !l->job)
+		l->job = job_create(e, NULL);
+	else if (l->job && job_legal(l->job, e))
+		job_apply(l->job, e);
 }
-
-#define JOB_EVENTS_MAX 1000000
 
 struct job *yard_load(struct yard *y, int64_t job, struct err *err)
 {
-	struct job *j = NULL;
+	struct loading l = { .count = STORE_LIMIT_MAX };
 
-	if (store_events(y->config.store, job, 0, JOB_EVENTS_MAX, fold_one, &j, err) < 0)
-		return NULL;
-	if (!j)
+	while (l.count == STORE_LIMIT_MAX) {
+		l.count = 0;
+		if (store_events(y->config.store, job, l.next_seq, STORE_LIMIT_MAX,
+				 fold_one, &l, err) < 0) {
+			job_destroy(l.job);
+			return NULL;
+		}
+	}
+	if (!l.job)
 		err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
-	return j;
+	return l.job;
 }
 
 static void why_held(struct yard *y, const struct job *j, struct buf *words)

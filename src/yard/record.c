@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "world/log.h"
 #include "yard/internal.h"
 
 #define STORE_RETRY_MS 1000
@@ -49,12 +50,14 @@ static void say_refusals(void *arg)
 
 void yard_refuse(struct yard *y, const struct err *err, yard_done done, void *arg)
 {
-	struct refusal *r = mem_alloc(1, sizeof *r), **end = &y->refusals;
+	struct refusal *r = mem_alloc(1, sizeof *r);
 
 	*r = (struct refusal){ .err = *err, .done = done, .arg = arg };
-	while (*end)
-		end = &(*end)->next;
-	*end = r;
+	if (y->refusals)
+		y->last_refusal->next = r;
+	else
+		y->refusals = r;
+	y->last_refusal = r;
 	world_later(y->world, say_refusals, y);
 }
 
@@ -237,8 +240,10 @@ static void release_committed(struct yard *y)
 		}
 		if (p->done)
 			p->done(p->arg, p->job, p->again, NULL);
+		/* A start that comes after the stop concerns that task alone. */
 		if (l && p->effects)
-			yard_act(y, l, p->effects);
+			yard_act(y, l, p->effects,
+				 p->event.kind == EV_STARTED ? p->event.task : -1);
 		if (l && p->event.kind == EV_ENDED)
 			yard_drop_job(y, l);
 		if (is_event)
@@ -254,22 +259,36 @@ static void try_store_again(void *arg)
 	flush(arg);
 }
 
+/* What no waiting mends: the store contradicts what the yard knows of it. */
+static bool is_fatal(const struct err *err)
+{
+	return err->code == ERR_CONFLICT || err->code == ERR_CORRUPT ||
+	       err->code == ERR_UNSUPPORTED;
+}
+
 /* The store would not take the batch (a full disk).  What was recorded stays recorded in
  * memory and is offered again; who waits for an answer is told the truth: not known yet. */
 static void on_trouble(struct yard *y, const struct err *err)
 {
 	struct err told;
 
+	if (y->trouble.code == ERR_NONE)
+		world_log(y->world, LEVEL_ERROR, "the store does not take events: %s",
+			  err->text);
 	y->trouble = *err;
 	err_set(&told, ERR_BUSY,
-		"the yard cannot write to its disk (%s); it is not known yet whether this is recorded: "
-		"free some space and try again with the same key",
+		"the yard cannot write to its store (%s); it is not known yet whether this is "
+		"recorded: mend that and try again with the same key",
 		err->text);
 	for (size_t i = 0; i < y->committing.count; i++) {
 		struct pending *p = &y->committing.items[i];
 		if (p->done)
 			p->done(p->arg, 0, false, &told);
 		p->done = NULL;
+	}
+	if (is_fatal(err) && y->config.on_fatal) {
+		y->config.on_fatal(y->config.on_fatal_arg, err);
+		return;
 	}
 	if (!y->retry)
 		y->retry = world_timer_create(y->world, try_store_again, y);
@@ -309,8 +328,10 @@ static void on_commit(void *arg, const struct err *err)
 		on_trouble(y, err);
 		return;
 	}
-	if (y->trouble.code != ERR_NONE)
+	if (y->trouble.code != ERR_NONE) {
+		world_log(y->world, LEVEL_INFO, "the store takes events again");
 		y->trouble = (struct err){ 0 };
+	}
 	release_committed(y);
 	flush(y);
 }

@@ -13,13 +13,18 @@ static int known_key(struct yard *y, const char *owner, const char *key,
 {
 	AUTO_FREE char *name = str_printf("%s\n%s", owner, key);
 	struct live *l = map_gets(y->keys, name);
+	struct err why = { 0 };
 	char stored[65] = "";
 
 	if (l) {
 		*job = l->job->id;
 		strncpy(stored, l->job->digest ? l->job->digest : "", sizeof stored - 1);
-	} else if (store_find_key(y->config.store, owner, key, job, stored, NULL) < 0) {
-		return 0;
+	} else if (store_find_key(y->config.store, owner, key, job, stored, &why) < 0) {
+		if (why.code == ERR_NOT_FOUND)
+			return 0;
+		return err_set(err, why.code,
+			       "idempotency key '%s' cannot be looked up: %s", key,
+			       why.text);
 	}
 	if (str_eq(stored, digest ? digest : ""))
 		return 1;

@@ -60,7 +60,9 @@ int yard_quota(const struct yard *y, const char *scope, const char *name,
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
 
-/* Reading.  A live job is borrowed until control returns to the loop. */
+/* Reading.  A live job is borrowed until control returns to the loop.  It shows every event
+ * recorded so far, up to one commit (about a millisecond) ahead of the disk; watches and
+ * answers never run ahead. */
 const struct job *yard_live(const struct yard *y, int64_t job); /* NULL: not live */
 size_t yard_live_count(const struct yard *y);
 /* Live or ended (folded from the store); the caller destroys it. */

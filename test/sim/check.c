@@ -112,13 +112,18 @@ struct history {
 };
 
 /* What is recorded of an end is what really happened, or an honest "nobody knows". */
-static void check_exit(struct run *r, const struct event *e)
+void check_exit(struct run *r, const struct event *e)
 {
 	struct task_ref ref = { .job = e->job, .task = e->task, .attempt = e->attempt };
 	struct task_exit truth;
 
-	if (e->exit.kind == EXIT_LOST)
+	if (e->exit.kind == EXIT_LOST) {
+		if (engine_sim_starts(r->machine, &ref) > 0 &&
+		    !engine_sim_truth(r->machine, &ref, &truth))
+			broke(r, "task %d of job %lld is recorded as lost and runs",
+			      e->task, (long long)e->job);
 		return;
+	}
 	if (e->exit.kind == EXIT_UNSTARTED) {
 		if (engine_sim_starts(r->machine, &ref) > 0)
 			broke(r,
@@ -139,7 +144,7 @@ static void one_event(void *arg, const struct event *e)
 	struct history *h = arg;
 
 	if (e->kind == EV_EXITED)
-		check_exit(h->r, e);
+		check_exit(h->r, e); /* and that nothing of it began later */
 
 	if (e->seq <= h->last_seq)
 		broke(h->r, "events of job %lld are out of order", (long long)h->job);

@@ -61,4 +61,5 @@ bool run_seed(struct run *r, uint64_t seed, bool verbose);
 bool check_now(struct run *r);
 bool check_end(struct run *r);
 bool check_boot(struct run *r); /* right after a boot: nothing acknowledged is gone */
+void check_exit(struct run *r, const struct event *e); /* at the moment it is told */
 void broke(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

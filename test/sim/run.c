@@ -40,6 +40,8 @@ static void saw(void *arg, const struct event *e)
 	if (e->seq <= r->told_seq)
 		broke(r, "event %lld was shown twice or out of order", (long long)e->seq);
 	r->told_seq = e->seq;
+	if (e->kind == EV_EXITED)
+		check_exit(r, e);
 	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq,
 	    event_kind_word(e->kind), (long long)e->job, e->task);
 }
@@ -348,7 +350,9 @@ static void make_machine(struct run *r)
 		.lie_percent = (int)chance(r, 20),
 		.start_fail_percent = (int)chance(r, 10),
 		.lost_percent = (int)chance(r, 10),
-		.run_ms_max = 1 + (int64_t)chance(r, 4000),
+		/* Some run for hours, so that a crash never finds them over by themselves. */
+		.run_ms_max =
+			1 + (int64_t)chance(r, r->seed % 4 ? 4000 : 4 * 3600 * 1000),
 		.ignore_term_percent = (int)chance(r, 60),
 		.fail_percent = (int)chance(r, 40),
 	};

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "model.h"
 #include "tap.h"
+#include "world/log.h"
 
 #define FRESH_SEEDS   5000
 #define PLANTED_SEEDS 1000
@@ -67,6 +68,7 @@ int main(int argc, char **argv)
 	uint64_t first = 0;
 	int64_t n = FRESH_SEEDS;
 
+	world_log_level(LOG_LEVEL_COUNT); /* full disks by the thousand */
 	if (getrandom(&first, sizeof first, 0) < 0)
 		return 1;
 	first %= 1000000000;

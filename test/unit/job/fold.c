@@ -280,6 +280,36 @@ static void policies(void)
 	job_destroy(j);
 }
 
+static void unmet_success(void)
+{
+	struct spec *s = two_tasks(0);
+	struct job *j;
+
+	s->roles[0].fail_after = SPEC_ALL;
+	s->roles[0].succeed_after = 2;
+	j = run_to_end(s, "abcfej");
+	OK(j->outcome == OUTCOME_FAILED,
+	   "succeeded: 2 is not met by one success and one forgiven failure");
+	IS(j->reason,
+	   "1 of the 2 tasks of worker that had to succeed did; worker-0: exit code 7",
+	   "and it says so");
+	job_destroy(j);
+}
+
+/* A stop that comes when all is done. */
+static void late_stop(void)
+{
+	struct job *j = run_to_end(two_tasks(0), "abcdehj");
+	IS(outcome_word(j->outcome), "succeeded",
+	   "a stop after the last task ended takes no success away");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(3), "abcgdhj");
+	IS(outcome_word(j->outcome), "stopped",
+	   "but it keeps a failed job from being tried again");
+	job_destroy(j);
+}
+
 static void written_and_read(void)
 {
 	struct placement place = {
@@ -339,6 +369,8 @@ int main(void)
 	verdicts();
 	late_reports();
 	policies();
+	unmet_success();
+	late_stop();
 	written_and_read();
 	return END();
 }

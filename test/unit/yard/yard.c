@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "world/log.h"
 #include "world/world_sim.h"
 #include "yard/yard.h"
 
@@ -257,12 +258,33 @@ static void full_disk(struct rig *g)
 	OK(outcome(g, a.job) == OUTCOME_SUCCEEDED, "and the job ran");
 }
 
+/* More events than one read of the store gives. */
+static void many_events(struct rig *g)
+{
+	struct spec *s = spec("stubborn", 100);
+	struct job *j;
+	int64_t id;
+
+	s->retry = (struct retry){ .max = 300, .backoff_ms = 1, .backoff_max_ms = 1 };
+	id = submit(g, s);
+	for (int i = 0; i < 2000 && yard_live(g->yard, id); i++)
+		pass(g, 1000);
+	j = yard_load(g->yard, id, NULL);
+	OK(j && j->state == JOB_ENDED && j->outcome == OUTCOME_FAILED &&
+		   j->attempt == 301,
+	   "a job of 301 attempts is read back whole: attempt %d, %s", j ? j->attempt : 0,
+	   j ? job_state_word(j->state) : "-");
+	job_destroy(j);
+}
+
 int main(void)
 {
+	struct engine_sim_faults failing = { .run_ms_max = 2, .fail_percent = 100 };
 	struct engine_sim_faults quiet = { .run_ms_max = 2000 },
 				 slow = { .run_ms_max = 50000000 };
 	struct rig g;
 
+	world_log_level(LOG_LEVEL_COUNT);
 	up(&g, &quiet);
 	answers(&g);
 	refusals(&g);
@@ -272,6 +294,9 @@ int main(void)
 	down(&g);
 	up(&g, &slow);
 	limits(&g);
+	down(&g);
+	up(&g, &failing);
+	many_events(&g);
 	down(&g);
 	return END();
 }
