@@ -51,6 +51,9 @@ static _Noreturn void child_fail(int wire, const char *what)
 
 static void child_enter(const struct hold *h, int wire)
 {
+	bool locked = h->spaces[HOLD_MNT] >= 0;
+	int mounts = h->spaces[locked ? HOLD_MNT : HOLD_BUILD];
+	int user = locked ? h->spaces[HOLD_INNER] : h->maps.range;
 	struct err err = { 0 };
 
 	prctl(PR_SET_DUMPABLE, 0); /* from here on the task can see us */
@@ -60,9 +63,9 @@ static void child_enter(const struct hold *h, int wire)
 	}
 	if (setns(h->spaces[HOLD_IPC], CLONE_NEWIPC) < 0 ||
 	    setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
-	    setns(h->spaces[HOLD_MNT], CLONE_NEWNS) < 0)
+	    setns(mounts, CLONE_NEWNS) < 0)
 		child_fail(wire, "enter the task");
-	if (sandbox_become(h->maps.range, &err) < 0) {
+	if (sandbox_become(user, &err) < 0) {
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}

@@ -16,7 +16,16 @@
 #define HOLD_CLIENTS_MAX 16
 
 /* The namespaces of a task, in the order an exec enters them. */
-enum { HOLD_USER, HOLD_PID, HOLD_IPC, HOLD_UTS, HOLD_MNT, HOLD_SPACES };
+enum {
+	HOLD_USER, /* private mode: in which the sandbox was built */
+	HOLD_PID,
+	HOLD_IPC,
+	HOLD_UTS,
+	HOLD_BUILD, /* mounts, as they were built */
+	HOLD_MNT,   /* private mode: the locked copy the task has */
+	HOLD_INNER, /* private mode: the user namespace the task has */
+	HOLD_SPACES
+};
 
 struct client {
 	int fd; /* -1: free */

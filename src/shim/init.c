@@ -134,6 +134,14 @@ static int serve(const struct init_config *c, pid_t pid, int children)
 	}
 }
 
+static void send_space(const struct init_config *c, const char *path)
+{
+	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0 || note_send_fd(c->wire, NOTE_SPACE, fd) < 0)
+		_exit(1);
+}
+
 _Noreturn void init_run(const struct init_config *c)
 {
 	struct err err = { 0 };
@@ -155,6 +163,10 @@ _Noreturn void init_run(const struct init_config *c)
 		fail(c, &err);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	note_send_fd(c->wire, NOTE_BUILT, proc);
+	if (c->task->uid_base < 0) {
+		send_space(c, "/proc/self/ns/user");
+		send_space(c, "/proc/self/ns/mnt");
+	}
 	/* pid 1 is the task's to see, and in private mode of the same uid: it shows nothing. */
 	prctl(PR_SET_DUMPABLE, 0);
 	keep_only((int[]){ c->wire, c->out, c->err }, 3);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim/probe.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -109,6 +113,81 @@ int shim_probe(const char *folder, struct shim_probe *out, struct err *err)
 		return 0;
 	}
 	return probe_marked(dir, out, err);
+}
+
+static int put_unstarted(int dir, const char *why, struct err *err)
+{
+	AUTO_BUF struct buf b = { 0 };
+	struct shim_exit e = { .kind = SHIM_UNSTARTED };
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	e.ended_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	snprintf(e.text, sizeof e.text, "%.255s", why);
+	shim_exit_encode(&e, &b);
+	/* Not synced: it keeps out shims that live now, and a power cut ends those too. */
+	AUTO_FD int fd = folder_put(dir, "exit", &b, err);
+	return fd < 0 ? -1 : 0;
+}
+
+int shim_fence(const char *folder, const char *why, struct err *err)
+{
+	AUTO_FD int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return err_sys(err, "open %s", folder);
+	AUTO_FD int lock = openat(dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (lock < 0)
+		return err_sys(err, "open %s/lock", folder);
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? 0 : err_sys(err, "lock %s", folder);
+	if (faccessat(dir, "mark", F_OK, 0) == 0 || faccessat(dir, "exit", F_OK, 0) == 0)
+		return 0;
+	return put_unstarted(dir, why, err) < 0 ? err_wrap(err, "%s", folder) : 1;
+}
+
+/* Whether a process has this file open; of one we may not look into: no. */
+static bool has_open(const char *pid, const struct stat *file)
+{
+	char path[64];
+	const struct dirent *e;
+	bool found = false;
+	DIR *d;
+
+	snprintf(path, sizeof path, "/proc/%.20s/fd", pid);
+	if (!(d = opendir(path)))
+		return false;
+	while (!found && (e = readdir(d))) {
+		struct stat st;
+
+		found = e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+			st.st_dev == file->st_dev && st.st_ino == file->st_ino;
+	}
+	closedir(d);
+	return found;
+}
+
+int shim_kill(const char *folder)
+{
+	AUTO_FREE char *lock = str_printf("%s/lock", folder);
+	const struct dirent *e;
+	struct stat file;
+	int64_t pid;
+	int count = 0;
+	DIR *d;
+
+	if (stat(lock, &file) < 0 || !(d = opendir("/proc")))
+		return 0;
+	while ((e = readdir(d))) {
+		if (str_to_i64(e->d_name, 2, INT32_MAX, &pid) < 0 || pid == getpid())
+			continue;
+		/* The pidfd first: what is found to hold the file is then either that process,
+		 * or that process is gone and the signal goes nowhere. */
+		AUTO_FD int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+		if (fd >= 0 && has_open(e->d_name, &file))
+			count += syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0;
+	}
+	closedir(d);
+	return count;
 }
 
 int shim_connect(const char *folder, int *fd, struct err *err)

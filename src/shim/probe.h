@@ -23,6 +23,13 @@ struct shim_probe {
 
 /* Never blocks but for disk.  A folder that is not there is SHIM_NONE. */
 int shim_probe(const char *folder, struct shim_probe *out, struct err *err);
+/* For an attempt that must not be begun any more: leaves an exit file (UNSTARTED, with `why`)
+ * under the lock, so that a shim which still has its bundle to read gives up.  1: nobody
+ * began it and nobody will; 0: somebody did, or does just now: probe again; -1. */
+int shim_fence(const char *folder, const char *why, struct err *err);
+/* Kills whoever holds the attempt's lock open: its shim, and what the shim forked to serve
+ * others.  What the task runs goes with its shim.  Gives how many there were. */
+int shim_kill(const char *folder);
 /* A connected, non-blocking, CLOEXEC stream socket to the live shim. */
 int shim_connect(const char *folder, int *fd, struct err *err);
 /* Once, before the daemon starts any shim: on cgroup v2 moves the daemon aside within a group

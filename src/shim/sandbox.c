@@ -182,6 +182,8 @@ int sandbox_enter(const struct shim_task *t, int userns, struct err *err)
 {
 	if (t->hostname && sethostname(t->hostname, strlen(t->hostname)) < 0)
 		return err_sys(err, "set the host name");
+	if (userns < 0 && sandbox_lock(err) < 0)
+		return -1;
 	return sandbox_become(userns, err);
 }
 

@@ -38,7 +38,7 @@ int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m,
 /* Gives up the host: keys, user namespace, groups, uids; loads the system call filter.
  * userns: to enter; -1: is in it already. */
 int sandbox_become(int userns, struct err *err);
-/* The same, with the host name set first. */
+/* The same for the first process, which sets the host name and locks the mounts first. */
 int sandbox_enter(const struct shim_task *t, int userns, struct err *err);
 /* Limits of one process that is about to exec; survives a machine that forbids them. */
 void sandbox_rlimits(const struct shim_task *t, bool pids_by_cgroup);

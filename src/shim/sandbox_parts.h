@@ -48,6 +48,9 @@ int sandbox_overlay_slot(struct sandbox *s, struct err *err);
  * which shows only what anybody on the host may read. */
 int sandbox_overlay(struct sandbox *s, int n, bool guarded, int at, struct err *err);
 
+/* Private mode, last: gives the task no right over the mounts it stands on. */
+int sandbox_lock(struct err *err);
+
 int sandbox_skeleton(struct sandbox *s,
 		     struct err *err); /* folders and links of the root */
 int sandbox_system(struct sandbox *s,

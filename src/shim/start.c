@@ -55,14 +55,14 @@ static int make_ends(struct hold *h, struct ends *e, struct err *err)
 /* Now, because init closes itself to every look before the command runs. */
 static int open_spaces(struct hold *h, struct err *err)
 {
-	static const char *const words[HOLD_SPACES] = { [HOLD_USER] = "user",
-							[HOLD_PID] = "pid",
-							[HOLD_IPC] = "ipc",
-							[HOLD_UTS] = "uts",
-							[HOLD_MNT] = "mnt" };
+	static const char *const words[] = { [HOLD_USER] = "user",
+					     [HOLD_PID] = "pid",
+					     [HOLD_IPC] = "ipc",
+					     [HOLD_UTS] = "uts",
+					     [HOLD_BUILD] = "mnt" };
 	char path[64];
 
-	for (int i = h->maps.range < 0 ? 0 : HOLD_PID; i < HOLD_SPACES; i++) {
+	for (int i = h->maps.range < 0 ? 0 : HOLD_PID; i <= HOLD_BUILD; i++) {
 		snprintf(path, sizeof path, "/proc/%d/ns/%s", (int)h->init, words[i]);
 		h->spaces[i] = open(path, O_RDONLY | O_CLOEXEC);
 		if (h->spaces[i] < 0)
@@ -164,6 +164,10 @@ static int prepare(struct hold *h, struct err *err)
 static int run(struct hold *h, struct err *err)
 {
 	if (expect(h, NOTE_BUILT, &h->proc, err) < 0)
+		return -1;
+	if (h->maps.range < 0 &&
+	    (expect(h, NOTE_SPACE, &h->spaces[HOLD_INNER], err) < 0 ||
+	     expect(h, NOTE_SPACE, &h->spaces[HOLD_MNT], err) < 0))
 		return -1;
 	if (note_send(h->wire, NOTE_GO, 0, NULL) < 0)
 		return err_sys(err, "start the task");
