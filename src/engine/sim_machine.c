@@ -19,7 +19,8 @@
 
 /*        start()          mark           exec          end
  *   NEW ────────> SPAWNING ────> MARKED ─────> RUNNING ────> OVER
- *    ^───────────────┘ the daemon died: nothing was left behind
+ *    ^───────────────┘ the daemon died: nothing was left behind; or its shim was on its
+ *                       way already, and goes on unless adopt() fences it
  * A machine that loses power, or a shim that vanishes, goes from MARKED and RUNNING to
  * OVER with EXIT_LOST.  Nothing leaves OVER, so a second start can only be refused.
  */
@@ -35,6 +36,7 @@ struct sim_task {
 	int64_t begun_ms, told_ms; /* when it began; when started() is told */
 	int epoch; /* of the daemon that asked for it last: others hear nothing */
 	bool ignores_term;
+	bool on_its_way; /* the daemon that spawned it died; the shim did not */
 	struct task_exit exit;
 	struct resources limits;
 	struct placement place;
@@ -323,7 +325,7 @@ static void happen(struct engine_sim_machine *m, const struct happening *h)
 
 	switch ((enum what)h->what) {
 	case SPAWN:
-		if (here)
+		if (here || t->on_its_way)
 			spawn(m, t);
 		break;
 	case BEGIN:
@@ -405,9 +407,10 @@ void sim_machine_adopt(struct engine_sim_machine *m, const struct task_ref *ref)
 	if (!t)
 		t = task_add(m, ref);
 	t->epoch = m->epoch;
-	if (t->state == SIM_NEW)
-		end_lost(m, t, "the machine knows nothing of it");
-	retell(m, t);
+	if (t->state == SIM_NEW || t->state == SIM_SPAWNING)
+		end_unstarted(m, t, "it was never begun");
+	else
+		retell(m, t);
 }
 
 void sim_machine_stop(struct engine_sim_machine *m, const struct task_ref *ref, bool kill)
@@ -456,10 +459,15 @@ void *sim_machine_detach(struct engine_sim_machine *m)
 	sim_machine_run(m);
 	m->attached = false;
 	m->epoch++;
-	for (size_t i = 0; i < m->task_count; i++)
-		if (m->tasks[i]->state == SIM_SPAWNING)
-			m->tasks[i]->state =
-				SIM_NEW; /* no mark was left: it may be started again */
+	for (size_t i = 0; i < m->task_count; i++) {
+		struct sim_task *t = m->tasks[i];
+
+		if (t->state != SIM_SPAWNING)
+			continue;
+		t->on_its_way = chance(m, 50);
+		if (!t->on_its_way)
+			t->state = SIM_NEW; /* no mark was left: it may be started again */
+	}
 	return was ? m->up.arg : NULL;
 }
 
@@ -475,6 +483,8 @@ void sim_machine_crash(struct engine_sim_machine *m, bool power)
 	for (size_t i = 0; i < m->task_count; i++) {
 		struct sim_task *t = m->tasks[i];
 
+		if (power && t->state == SIM_SPAWNING)
+			t->state = SIM_NEW;
 		if (t->state != SIM_MARKED && t->state != SIM_RUNNING)
 			continue;
 		if (power)

@@ -263,8 +263,8 @@ static void survival(void)
 	   "an adopted task can be stopped");
 	d.engine->ops->adopt(d.engine, &r3, "folder");
 	run_for(&d, 100);
-	OK(d.seen[3].exited && d.seen[3].exit.kind == EXIT_LOST,
-	   "a task nobody knows is lost");
+	OK(d.seen[3].exited && d.seen[3].exit.kind == EXIT_UNSTARTED,
+	   "a task that never began is fenced and told as that");
 	crash(&d, true, false);
 	IS_INT(engine_sim_running(d.machine), 0, "without power nothing runs");
 	boot(&d);
