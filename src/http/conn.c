@@ -170,20 +170,23 @@ void http_conn_upgraded(struct exchange *ex)
 	ex->conn->state = CONN_RAW;
 }
 
-static const struct principal *caller(struct conn *c)
+/* NULL: nobody; refusal then says why a caller by the unix socket is turned away. */
+static const struct principal *caller(struct conn *c, struct err *refusal)
 {
 	struct world_peer peer = world_stream_peer(c->stream);
 
+	const struct who_rules rules = { c->server->config.daemon_uid,
+					 c->server->config.uid_base };
+
 	if (!c->who_known && peer.uid >= 0)
-		c->who_known = who_from_peer(&peer, c->server->config.daemon_uid, &c->who,
-					     NULL) == 0;
+		c->who_known = who_from_peer(&peer, &rules, &c->who, refusal) == 0;
 	return c->who_known ? &c->who : NULL;
 }
 
 static void begin_exchange(struct conn *c)
 {
 	struct exchange *ex = mem_alloc(1, sizeof *ex);
-	struct err err;
+	struct err err, refusal = { 0 };
 	int status = 0;
 
 	c->ex = ex;
@@ -192,8 +195,11 @@ static void begin_exchange(struct conn *c)
 	ex->conn = c;
 	ex->head = http_parser_head(c->parser);
 	ex->body_over = ex->head->length == 0;
-	ex->who = caller(c);
-	if (route_find(ex, &status, &err) < 0) {
+	ex->who = caller(c, &refusal);
+	int rc = route_find(ex, &status, &err);
+	if (rc < 0 && err.code == ERR_UNKNOWN_CALLER && refusal.code != ERR_NONE)
+		err = refusal;
+	if (rc < 0) {
 		answer_status(ex, status ? status : wire_http_status(err.code), &err,
 			      NULL);
 		return;

@@ -42,8 +42,12 @@ static void on_stream(void *arg, struct world_stream *stream)
 {
 	struct http_server *s = arg;
 
-	if (s->conn_count >= CONNS_MAX ||
-	    !server_count(s, world_stream_peer(stream).uid, 1)) {
+	int64_t uid = world_stream_peer(stream).uid;
+	bool admin = uid == 0 || uid == s->config.daemon_uid;
+
+	/* Many users together, each within their own, must not lock the admin out. */
+	if (s->conn_count >= (size_t)(s->config.conns_max + (admin ? CONNS_RESERVE : 0)) ||
+	    !server_count(s, uid, 1)) {
 		refuse(stream);
 		return;
 	}
@@ -108,6 +112,8 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.body_ms = 60000;
 	if (!s->config.conns_per_user)
 		s->config.conns_per_user = 1000;
+	if (!s->config.conns_max)
+		s->config.conns_max = CONNS_MAX;
 	s->parked = map_create();
 	s->by_uid = map_create();
 	s->watch = yard_watch_add(c->yard, on_event, s);

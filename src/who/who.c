@@ -51,12 +51,26 @@ static bool copy_name(char out[NAME_MAX_BYTES], const char *name)
 	return true;
 }
 
-int who_from_peer(const struct world_peer *peer, int64_t daemon_uid,
+static int refuse_peer(int64_t uid, const struct who_rules *rules, struct err *err)
+{
+	if (uid >= rules->uid_base)
+		return err_set(
+			err, ERR_DENIED,
+			"uid %lld belongs to a task: tasks may not call the daemon, only "
+			"accounts of this machine may",
+			(long long)uid);
+	return err_set(err, ERR_DENIED,
+		       "uid %lld has no account on this machine: only accounts that are in "
+		       "its user database may call the daemon",
+		       (long long)uid);
+}
+
+int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 		  struct principal *out, struct err *err)
 {
 	AUTO_BUF struct buf user_room = { 0 }, group_room = { 0 };
 	struct principal p = { .uid = peer->uid,
-			       .admin = peer->uid == 0 || peer->uid == daemon_uid };
+			       .admin = peer->uid == 0 || peer->uid == rules->daemon_uid };
 	struct passwd pw;
 	struct group gr;
 
@@ -64,10 +78,12 @@ int who_from_peer(const struct world_peer *peer, int64_t daemon_uid,
 		return err_set(
 			err, ERR_UNKNOWN_CALLER,
 			"not known who you are: connect by the unix socket of the daemon");
-	/* A uid without a name (a container, a deleted account) is still somebody. */
+	bool many = rules->uid_base > 0;
 	bool known = find_user((uid_t)peer->uid, &pw, &user_room) == 0 &&
 		     copy_name(p.name, pw.pw_name);
-	if (!known)
+	if (many && !p.admin && (!known || peer->uid >= rules->uid_base))
+		return refuse_peer(peer->uid, rules, err);
+	if (!known) /* of a private daemon: the one uid there is, in a container say */
 		snprintf(p.name, sizeof p.name, "uid-%lld", (long long)peer->uid);
 	gid_t gid = known ? pw.pw_gid : (gid_t)peer->gid;
 	if (find_group(gid, &gr, &group_room) < 0 || !copy_name(p.group, gr.gr_name))

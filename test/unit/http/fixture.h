@@ -28,7 +28,8 @@ struct fixture {
 	int64_t run_ms_max;
 	int64_t head_ms, idle_ms;
 	bool open_to_all; /* other users may connect */
-	int conns_per_user;
+	int conns_per_user, conns_max;
+	int64_t uid_base; /* 0: private mode */
 	int tcp_port;
 	pthread_t thread;
 	int ready[2], stop[2];
@@ -124,6 +125,8 @@ static void *fixture_run(void *arg)
 				       .daemon_uid = getuid(),
 				       .head_ms = f->head_ms,
 				       .idle_ms = f->idle_ms,
+				       .uid_base = f->uid_base,
+				       .conns_max = f->conns_max,
 				       .conns_per_user = f->conns_per_user });
 	fixture_must(http_server_listen_unix(f->http, f->socket,
 					     f->open_to_all ? 0666 : 0600, &err) == 0,

@@ -76,6 +76,48 @@ static void own(struct client *c, struct client *root)
 	buf_fini(&a.body);
 }
 
+/* Only accounts are somebody; a uid by itself, or a task's, is not. */
+static void uids(const struct fixture *f)
+{
+	static const int strange[] = { 4242424, 1000000007 };
+	struct answer a = { 0 };
+
+	for (size_t i = 0; i < COUNT_OF(strange); i++) {
+		struct client c = open_as(f, strange[i]);
+		ask(&c, &a, "GET", "/jobs", NULL);
+		OK(a.status == 403 && has(&a, "account"),
+		   "uid %d is turned away in words", strange[i]);
+		ask(&c, &a, "POST", "/jobs", JOB);
+		OK(a.status == 403 || a.status == 0, "and submits nothing");
+		client_close(&c);
+	}
+	buf_fini(&a.body);
+}
+
+/* When all connections are taken root still gets in. */
+static void reserve(const struct fixture *f)
+{
+	struct client many[4];
+	struct answer a = { 0 };
+
+	for (int i = 0; i < 500 && http_server_connections(f->http) > 0; i++)
+		usleep(10000); /* those of before must have gone */
+	for (int i = 0; i < 4; i++)
+		many[i] = open_as(f, i % 2 ? NOBODY : 1);
+	for (int i = 0; i < 500 && http_server_connections(f->http) < 4; i++)
+		usleep(10000);
+	struct client late = open_as(f, 2), root = client_open(f);
+	client_read(&late, &a, 0);
+	OK(a.status == 503, "when the door is full a user waits outside");
+	ask(&root, &a, "GET", "/health", NULL);
+	OK(a.status == 200, "but root is let in");
+	for (int i = 0; i < 4; i++)
+		client_close(&many[i]);
+	client_close(&late);
+	client_close(&root);
+	buf_fini(&a.body);
+}
+
 /* One who takes all connections is held up; others are not. */
 static void greedy(const struct fixture *f)
 {
@@ -127,6 +169,14 @@ int main(void)
 	client_close(&root);
 	greedy(&f);
 	fixture_end(&f);
+	struct fixture door = { .run_ms_max = 1000,
+				.open_to_all = true,
+				.uid_base = 1000000000,
+				.conns_max = 4 };
+	fixture_start(&door);
+	uids(&door);
+	reserve(&door);
+	fixture_end(&door);
 	buf_fini(&a.body);
 	return END();
 }

@@ -16,27 +16,42 @@ static void written(char *path, const char *text)
 
 int main(void)
 {
+	const struct who_rules private = { .daemon_uid = 4711, .uid_base = -1 },
+			       many = { .daemon_uid = 0, .uid_base = 1000013824 };
 	struct principal p;
 	struct err err;
 
-	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, 4711, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &private, &p, &err) == 0 &&
 		   p.admin && p.uid == 0,
 	   "root is admin");
 	IS(p.name, "root", "by name");
 	IS(p.group, "root", "with a group");
-	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, 4711, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, &private, &p, &err) == 0 &&
 		   p.admin,
 	   "so is the daemon's own user, though nobody knows its name");
 	IS(p.name, "uid-4711", "who then is called by number");
 	IS(p.group, "default", "and has no group");
 	const struct passwd *pw = getpwnam("nobody");
 	int64_t uid = pw ? pw->pw_uid : 65534;
-	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, 4711, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &private, &p, &err) == 0 &&
 		   !p.admin,
 	   "others are not");
-	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, 4711, &p, &err) < 0 &&
+	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, &private, &p, &err) < 0 &&
 		   err.code == ERR_UNKNOWN_CALLER,
 	   "without credentials nobody is anybody");
+
+	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &many, &p, &err) == 0 &&
+		   !p.admin,
+	   "a daemon of many users knows the machine's accounts");
+	OK(who_from_peer(&(struct world_peer){ 1, 4242424, 5 }, &many, &p, &err) < 0 &&
+		   err.code == ERR_DENIED && strstr(err.text, "no account"),
+	   "and nobody else, such as a sub-uid: %s", err.text);
+	OK(who_from_peer(&(struct world_peer){ 1, many.uid_base + 7, 5 }, &many, &p,
+			 &err) < 0 &&
+		   err.code == ERR_DENIED && strstr(err.text, "task"),
+	   "nor a task: %s", err.text);
+	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &many, &p, &err) == 0 && p.admin,
+	   "root may always");
 
 	struct principal ann = { .name = "ann", .group = "g" },
 			 root = { .name = "root", .admin = true };
