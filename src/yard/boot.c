@@ -124,6 +124,11 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 	y->plan = plan_create();
 	y->live = map_create();
 	y->keys = map_create();
+	y->per_owner = map_create();
+	if (!y->config.max_jobs_per_user)
+		y->config.max_jobs_per_user = 10000;
+	if (!y->config.max_priority)
+		y->config.max_priority = 100;
 	y->users = map_create();
 	y->quotas = map_create();
 	y->batch = store_batch_create();
@@ -176,6 +181,7 @@ void yard_destroy(struct yard *y)
 	world_timer_destroy(y->retry);
 	map_destroy(y->live);
 	map_destroy(y->keys);
+	map_destroy(y->per_owner);
 	free_values(y->users);
 	free_values(y->quotas);
 	plan_destroy(y->plan);

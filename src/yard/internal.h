@@ -83,6 +83,7 @@ struct yard {
 	struct engine *engine;
 	struct map *live;   /* id → struct live */
 	struct map *keys;   /* "owner\nkey" → struct live */
+	struct map *per_owner; /* owner → how many live jobs, as a pointer */
 	struct map *users;  /* name → struct user */
 	struct map *quotas; /* "scope/name" → struct quota_entry */
 	int user_slots;

@@ -66,6 +66,16 @@ static void key_name(const struct job *j, struct buf *out)
 	buf_printf(out, "%s\n%s", j->owner, j->key);
 }
 
+static void count_owner(struct yard *y, const char *owner, int more)
+{
+	intptr_t count = (intptr_t)map_gets(y->per_owner, owner) + more;
+
+	if (count > 0)
+		map_puts(y->per_owner, owner, (void *)count);
+	else
+		map_dels(y->per_owner, owner);
+}
+
 struct live *yard_adopt_job(struct yard *y, struct job *j)
 {
 	struct live *l = mem_alloc(1, sizeof *l);
@@ -73,6 +83,7 @@ struct live *yard_adopt_job(struct yard *y, struct job *j)
 	l->yard = y;
 	l->job = j;
 	map_put(y->live, j->id, l);
+	count_owner(y, j->owner, 1);
 	if (j->key) {
 		AUTO_BUF struct buf name = { 0 };
 		key_name(j, &name);
@@ -84,6 +95,7 @@ struct live *yard_adopt_job(struct yard *y, struct job *j)
 void yard_drop_job(struct yard *y, struct live *l)
 {
 	map_del(y->live, l->job->id);
+	count_owner(y, l->job->owner, -1);
 	if (l->job->key) {
 		AUTO_BUF struct buf name = { 0 };
 		key_name(l->job, &name);

@@ -67,6 +67,39 @@ static const char *group_of(const struct principal *who, const struct spec *s)
 	return s->group && *s->group ? s->group : who->group;
 }
 
+/* A range that wrapped around would be other people's uids. */
+static int check_uids(const struct yard *y, const struct principal *who, struct err *err)
+{
+	int64_t slots = y->user_slots;
+
+	if (y->config.uid_base < 0 || map_gets(y->users, who->name) ||
+	    y->config.uid_base + (slots + 1) * WHO_RANGE <= WHO_UID_END)
+		return 0;
+	return err_set(err, ERR_CONFLICT,
+		       "no uids are left for a further user: %lld have their %d each",
+		       (long long)slots, WHO_RANGE);
+}
+
+/* What one person may ask for, so that the others are still served. */
+static int check_limits(const struct yard *y, const struct principal *who,
+			const struct spec *s, struct err *err)
+{
+	int64_t jobs = (intptr_t)map_gets(y->per_owner, who->name);
+
+	if (who->admin)
+		return 0;
+	if (s->priority > y->config.max_priority)
+		return err_set(err, ERR_DENIED,
+			       "priority: %d is for administrators; you may give up to %lld",
+			       s->priority, (long long)y->config.max_priority);
+	if (jobs >= y->config.max_jobs_per_user)
+		return err_set(err, ERR_QUOTA,
+			       "you have %lld jobs that have not ended, and one user may have "
+			       "%lld at a time; wait for some, or stop some",
+			       (long long)jobs, (long long)y->config.max_jobs_per_user);
+	return 0;
+}
+
 static int check_submit(struct yard *y, const struct principal *who, const struct spec *s,
 			struct err *err)
 {
@@ -77,7 +110,8 @@ static int check_submit(struct yard *y, const struct principal *who, const struc
 			err, ERR_DENIED,
 			"group: %s is not in group '%s'; leave it out or write '%s'",
 			who->name, group, who->group);
-	if (check_dependencies(y, who, s, err) < 0)
+	if (check_limits(y, who, s, err) < 0 || check_uids(y, who, err) < 0 ||
+	    check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);
 }

@@ -32,12 +32,16 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink,
 	return engine_sim_create(arg, sink);
 }
 
+static struct yard_config rules = { .uid_base = -1 };
+
 static void up(struct rig *g, const struct engine_sim_faults *f)
 {
 	struct node n = {
 		.name = "n1", .up = true, .port_first = 20000, .port_last = 20999
 	};
-	struct yard_config c = { .uid_base = -1, .make_engine = make_engine };
+	struct yard_config c = rules;
+
+	c.make_engine = make_engine;
 
 	n.capacity.cpu_milli = 2000;
 	n.capacity.memory_bytes = 1ll << 30;
@@ -277,6 +281,59 @@ static void many_events(struct rig *g)
 	job_destroy(j);
 }
 
+/* One person must not crowd out the others. */
+static void crowd(struct rig *g)
+{
+	struct answer a = { 0 };
+	struct principal bob = { .name = "bob", .group = "lab" };
+	struct spec *s = spec("urgent", 100);
+
+	s->priority = 101;
+	yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_DENIED && strstr(a.err.text, "priority"),
+	   "high priorities are not for everybody: %s", a.err.text);
+	s = spec("urgent", 100);
+	s->priority = 1000;
+	yard_submit(g->yard, &g->root, s, NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_NONE, "but for an admin");
+	for (int i = 0; i < 3; i++)
+		OK(submit(g, spec("one", 100)) > 0, "job %d of three", i + 1);
+	yard_submit(g->yard, &g->alice, spec("one", 100), NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_QUOTA && strstr(a.err.text, "3"),
+	   "the fourth is refused in words: %s", a.err.text);
+	yard_submit(g->yard, &bob, spec("one", 100), NULL, NULL, done, &a);
+	pass(g, 10);
+	OK(a.err.code == ERR_NONE && a.job > 0, "another is not concerned");
+	yard_stop(g->yard, &g->alice, 2, NULL, done, &a);
+	pass(g, 100000);
+	OK(!yard_live(g->yard, 2) && submit(g, spec("one", 100)) > 0,
+	   "one that has ended makes room");
+}
+
+/* Ranges of uids end before they would wrap around. */
+static void uid_ranges(void)
+{
+	struct engine_sim_faults quiet = { .run_ms_max = 2000 };
+	struct principal bob = { .name = "bob", .group = "lab" };
+	struct answer a = { 0 }, b = { 0 }, again = { 0 };
+	struct rig g;
+
+	rules = (struct yard_config){ .uid_base = 4294967294 - 65536 };
+	up(&g, &quiet);
+	yard_submit(g.yard, &g.alice, spec("one", 100), NULL, NULL, done, &a);
+	pass(&g, 10);
+	yard_submit(g.yard, &bob, spec("one", 100), NULL, NULL, done, &b);
+	yard_submit(g.yard, &g.alice, spec("one", 100), NULL, NULL, done, &again);
+	pass(&g, 10);
+	OK(a.job > 0 && again.job > 0, "the last range is given away");
+	OK(b.job == 0 && b.err.code == ERR_CONFLICT && strstr(b.err.text, "no uids"),
+	   "there is none behind it: %s", b.err.text);
+	down(&g);
+}
+
 int main(void)
 {
 	struct engine_sim_faults failing = { .run_ms_max = 2, .fail_percent = 100 };
@@ -298,5 +355,10 @@ int main(void)
 	up(&g, &failing);
 	many_events(&g);
 	down(&g);
+	rules.max_jobs_per_user = 3;
+	up(&g, &slow);
+	crowd(&g);
+	down(&g);
+	uid_ranges();
 	return END();
 }
