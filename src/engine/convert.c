@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/convert.h"
 
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +12,8 @@
 
 #define CORE_BYTES    0 /* a core file would fill the task's own folders */
 #define LIMIT_AS_OURS (-1)
+#define GROUPS_MAX    1024
+#define NOGROUP       65534
 
 static const enum shim_mount_kind mount_kinds[MOUNT_KIND_COUNT] = {
 	[MOUNT_BIND_RO] = SHIM_BIND_RO, [MOUNT_BIND_RW] = SHIM_BIND_RW,
@@ -37,6 +41,33 @@ static void convert_mounts(const struct bundle *b, struct shim_task *out)
 		to->content = mem_dup(m->content ? m->content : "", m->content_len);
 		to->content_len = m->content_len;
 	}
+}
+
+/* The shim opens inputs as their reader, and cannot look up names: it is static.  The depot
+ * asked for the same names off the loop a moment ago, so a network's answer is near. */
+static void add_groups(int64_t uid, struct shim_list *out)
+{
+	gid_t groups[GROUPS_MAX] = { NOGROUP };
+	int count = GROUPS_MAX;
+	char names[4096], text[16];
+	struct passwd pw, *found = NULL;
+
+	if (getpwuid_r((uid_t)uid, &pw, names, sizeof names, &found) != 0 || !found)
+		count = 1;
+	else if (getgrouplist(pw.pw_name, pw.pw_gid, groups, &count) < 0)
+		count = GROUPS_MAX;
+	for (int i = 0; i < count; i++) {
+		snprintf(text, sizeof text, "%u", groups[i]);
+		shim_list_add(out, text);
+	}
+}
+
+static bool has_input(const struct bundle *b)
+{
+	for (size_t i = 0; i < b->mount_count; i++)
+		if (b->mounts[i].kind == MOUNT_BIND_RO)
+			return true;
+	return false;
 }
 
 void convert_bundle(const struct convert_context *c, const struct bundle *b,
@@ -70,6 +101,8 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 	out->uid_base = b->uid_base;
 	out->uid_count = b->uid_count;
 	out->owner_uid = b->owner_uid;
+	if (b->uid_base >= 0 && b->owner_uid > 0 && has_input(b))
+		add_groups(b->owner_uid, &out->groups);
 	out->nofile = LIMIT_AS_OURS;
 	out->core_bytes = CORE_BYTES;
 	out->memlock_bytes = LIMIT_AS_OURS;

@@ -27,6 +27,7 @@ enum tag {
 	TAG_TTY,
 	TAG_ROWS,
 	TAG_COLUMNS,
+	TAG_GROUP,
 };
 
 static void put_u32(struct buf *out, uint32_t v)
@@ -188,6 +189,7 @@ void shim_task_fini(struct shim_task *t)
 	list_fini(&t->argv);
 	list_fini(&t->env);
 	list_fini(&t->devices);
+	list_fini(&t->groups);
 	for (size_t i = 0; i < t->mount_count; i++) {
 		free(t->mounts[i].target);
 		free(t->mounts[i].source);
@@ -257,6 +259,7 @@ void shim_task_encode(const struct shim_task *t, struct buf *out)
 	put_list(out, TAG_ARG, &t->argv);
 	put_list(out, TAG_ENV, &t->env);
 	put_list(out, TAG_DEVICE, &t->devices);
+	put_list(out, TAG_GROUP, &t->groups);
 	put_numbers(t, out);
 	for (size_t i = 0; i < t->mount_count; i++) {
 		const struct shim_mount *m = &t->mounts[i];
@@ -314,6 +317,8 @@ static int task_field(const struct field *f, struct shim_task *t, struct err *er
 		return item_of(f, &t->env, err);
 	case TAG_DEVICE:
 		return item_of(f, &t->devices, err);
+	case TAG_GROUP:
+		return item_of(f, &t->groups, err);
 	case TAG_MOUNT_KIND:
 	case TAG_MOUNT_TARGET:
 	case TAG_MOUNT_SOURCE:

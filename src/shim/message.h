@@ -63,6 +63,7 @@ struct shim_task {
 	int64_t log_limit_bytes;                              /* 0: 1 GiB */
 	int64_t uid_base, uid_count;                          /* base -1: private mode */
 	int64_t owner_uid; /* root mode: whose folders it may use as their owner; -1: nobody's */
+	struct shim_list groups; /* gids of that owner, its own first */
 	/* Only ever lowered; -1: as the daemon's. */
 	int64_t nofile, core_bytes, memlock_bytes;
 };

@@ -26,10 +26,14 @@ struct sandbox_maps {
 		int fd;
 	} owner[SANDBOX_MAPS_MAX];
 	int count;
+	int *sources; /* by mount: its source as a detached mount, -1: has none */
+	size_t source_count;
 };
 
 int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct err *err);
 void sandbox_maps_fini(struct sandbox_maps *m);
+/* Init has its own of them: here they would only keep what is mounted busy. */
+void sandbox_maps_drop_sources(struct sandbox_maps *m);
 
 /* On success this process's root and working directory are the sandbox, and nothing of the
  * host's tree can be reached. */

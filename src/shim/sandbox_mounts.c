@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "shim/mount.h"
 #include "shim/sandbox_parts.h"
+#include "shim/source.h"
 #include "shim/userns.h"
 
 static bool in_range(const struct shim_task *t, uid_t uid)
@@ -50,25 +51,54 @@ static int add_owner_map(struct sandbox_maps *m, const struct shim_task *t, gid_
 	return 0;
 }
 
-int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct err *err)
+/* Opens the source of mount i, and makes the map it will need. */
+static int add_source(struct sandbox_maps *m, const struct shim_task *t, size_t i,
+		      struct err *err)
 {
 	struct stat st;
+	int fd = source_open(t, &t->mounts[i], err);
 
+	if (fd < 0)
+		return err_wrap(err, "mount %s", t->mounts[i].target);
+	m->sources[i] = fd;
+	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
+		return err_sys(err, "look at %s", t->mounts[i].source);
+	return t->owner_uid > 0 && st.st_uid == t->owner_uid
+		       ? add_owner_map(m, t, st.st_gid, err)
+		       : 0;
+}
+
+int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct err *err)
+{
 	*m = (struct sandbox_maps){ .range = -1 };
 	if (t->uid_base < 0)
 		return 0;
 	if ((m->range = userns_range(t->uid_base, t->uid_count, err)) < 0)
 		return -1;
-	for (size_t i = 0; t->owner_uid > 0 && i < t->mount_count; i++) {
-		if (has_source(&t->mounts[i]) && stat(t->mounts[i].source, &st) == 0 &&
-		    st.st_uid == t->owner_uid && add_owner_map(m, t, st.st_gid, err) < 0)
+	m->sources = mem_alloc(t->mount_count + 1, sizeof *m->sources);
+	for (; m->source_count < t->mount_count; m->source_count++)
+		m->sources[m->source_count] = -1;
+	for (size_t i = 0; i < t->mount_count; i++) {
+		if (has_source(&t->mounts[i]) && add_source(m, t, i, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
+void sandbox_maps_drop_sources(struct sandbox_maps *m)
+{
+	for (size_t i = 0; i < m->source_count; i++) {
+		if (m->sources[i] >= 0)
+			close(m->sources[i]);
+	}
+	free(m->sources);
+	m->sources = NULL;
+	m->source_count = 0;
+}
+
 void sandbox_maps_fini(struct sandbox_maps *m)
 {
+	sandbox_maps_drop_sources(m);
 	if (m->range >= 0)
 		close(m->range);
 	for (int i = 0; i < m->count; i++)
@@ -103,7 +133,9 @@ static int source_mount(const struct sandbox *s, const struct shim_mount *m, mod
 {
 	bool deep = !s->root_mode && m->kind != SHIM_SCRATCH;
 	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
-	AUTO_FD int fd = mount_copy(m->source, deep, err);
+	/* Init's own copy of the descriptor. */
+	AUTO_FD int fd = s->root_mode ? s->maps->sources[m - s->task->mounts]
+				      : mount_copy(m->source, deep, err);
 	struct stat st;
 	int map;
 

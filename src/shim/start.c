@@ -194,5 +194,6 @@ int hold_start(struct hold *h)
 		if (*fd >= 0)
 			close(*fd);
 	}
+	sandbox_maps_drop_sources(&h->maps);
 	return done < 0 || prepare(h, err) < 0 || run(h, err) < 0 ? -1 : 0;
 }

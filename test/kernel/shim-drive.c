@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* shim-drive - speaks to yard-shim as the daemon does, for tests that need no daemon.
  *
- *   shim-drive run [-d] [-u BASE] [-o OWNER] [-m BYTES] [-p PIDS] [-c MILLI] [-S SHM] [-l LOGBYTES]
+ *   shim-drive run [-d] [-u BASE] [-o OWNER] [-g GID]... [-m BYTES] [-p PIDS] [-c MILLI] [-S SHM] [-l LOGBYTES]
  *                  [-w WORKDIR] [-M KIND:TARGET[:SOURCE or CONTENT]]... FOLDER CMD...
  *       to its end: prints the exit record; -d: until it has started
  *   shim-drive bench N [the options of run] FOLDER CMD...   N times, prints ms
@@ -85,13 +85,15 @@ static bool parse(struct shim_task *t, int argc, char **argv)
 	t->job = getpid();
 	t->workdir = mem_strdup("/tmp");
 	t->hostname = mem_strdup("task");
-	for (int o; (o = getopt(argc, argv, "+du:o:m:p:c:S:l:w:M:")) >= 0;) {
+	for (int o; (o = getopt(argc, argv, "+du:o:g:m:p:c:S:l:w:M:")) >= 0;) {
 		if (o == 'd')
 			detach = true;
 		else if (o == 'u')
 			t->uid_base = number(optarg), t->uid_count = 65536;
 		else if (o == 'o')
 			t->owner_uid = number(optarg);
+		else if (o == 'g')
+			shim_list_add(&t->groups, optarg);
 		else if (o == 'm')
 			t->memory_bytes = number(optarg);
 		else if (o == 'p')
