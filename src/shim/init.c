@@ -175,6 +175,8 @@ _Noreturn void init_run(const struct init_config *c)
 	sigprocmask(SIG_SETMASK, &chld, NULL);
 	children = signalfd(-1, &chld, SFD_CLOEXEC);
 	wait_for(c, NOTE_GO);
+	while (waitpid(-1, NULL, WNOHANG) > 0)
+		; /* what building left behind */
 	sandbox_rlimits(c->task, c->cgroup->has[CGROUP_PIDS]);
 	if (start(c, &pid, &err) < 0)
 		fail(c, &err);
