@@ -101,7 +101,7 @@ static int open_userns(const struct holder *h, struct err *err)
 
 int userns_create(const struct idrange *uids, const struct idrange *gids, struct err *err)
 {
-	struct holder h;
+	struct holder h = { 0 };
 	int fd = -1;
 
 	if (hold_userns(&h, err) < 0)
@@ -141,7 +141,7 @@ static int copy_map(pid_t below, const char *file, struct err *err)
 
 int userns_below(struct err *err)
 {
-	struct holder h;
+	struct holder h = { 0 };
 	int fd = -1;
 
 	if (hold_userns(&h, err) < 0)
