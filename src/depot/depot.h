@@ -53,6 +53,11 @@ struct depot {
 /* Real depot.  unpack_path: the yard-unpack program. */
 struct depot *depot_files_create(struct world *w, const char *state_dir,
 				 const char *unpack_path, struct err *err);
+struct depot_rules {
+	const char *socket; /* the daemon's own: no input may hold it; NULL: none */
+};
+/* Of the real depot, before anything is asked of it. */
+void depot_files_rules(struct depot *d, const struct depot_rules *r);
 struct depot *depot_sim_create(struct world *w, int fail_percent);
 
 /* Code snapshots (real depot only): content-addressed archives. */

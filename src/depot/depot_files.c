@@ -161,7 +161,8 @@ static int prepare_all(struct files_op *op, struct err *err)
 		struct place *p = &op->inputs[i];
 		p->path = input_resolve(p->uri, op->uid_base >= 0 ? op->owner_uid : -1,
 					err);
-		if (!p->path)
+		if (!p->path || input_check_place(p->path, op->depot->state,
+						  op->depot->socket, err) < 0)
 			return err_wrap(err, "input %s", p->name);
 	}
 	for (size_t i = 0; i < op->output_count; i++)
@@ -238,6 +239,7 @@ void depot_files_unref(struct depot_files *d)
 		return;
 	free(d->state);
 	free(d->unpack);
+	free(d->socket);
 	free(d);
 }
 
@@ -253,6 +255,14 @@ struct depot_files *depot_files_of(struct depot *d)
 {
 	assert(d->ops->prepare == files_prepare);
 	return (struct depot_files *)d;
+}
+
+void depot_files_rules(struct depot *base, const struct depot_rules *r)
+{
+	struct depot_files *d = depot_files_of(base);
+
+	free(d->socket);
+	d->socket = mem_strdup(r->socket);
 }
 
 static const struct depot_ops files_ops = {

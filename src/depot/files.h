@@ -10,6 +10,7 @@ struct depot_files {
 	struct depot base;
 	struct world *world;
 	char *state, *unpack;
+	char *socket; /* the daemon's, or NULL */
 	int refs;  /* its owner, and each piece of work under way */
 	bool gone; /* destroyed: nobody waits for answers any more */
 };

@@ -172,3 +172,67 @@ char *input_resolve(const char *uri, int64_t uid, struct err *err)
 		*err = why;
 	return real;
 }
+
+/* The part of `path` behind the ancestor that is the folder `upper` (by what it is, not by
+ * its name: a bind mount has several); NULL: it does not lie in there. */
+static const char *below(const char *path, const char *upper)
+{
+	AUTO_FREE char *walk = mem_strdup(path);
+	struct stat at, want;
+
+	if (stat(upper, &want) < 0)
+		return NULL;
+	for (size_t n = strlen(walk); n > 0;) {
+		walk[n] = '\0';
+		if (stat(walk, &at) == 0 && at.st_dev == want.st_dev &&
+		    at.st_ino == want.st_ino)
+			return path + n + strspn(path + n, "/");
+		while (n > 0 && walk[n - 1] != '/')
+			n--;
+		while (n > 0 && walk[n - 1] == '/')
+			n--;
+	}
+	return stat("/", &at) == 0 && at.st_dev == want.st_dev && at.st_ino == want.st_ino
+		       ? path + 1
+		       : NULL;
+}
+
+/* jobs/<n>/<id>/output/<name>...: what a job kept is the next one's input. */
+static bool is_output(const char *rest)
+{
+	static const char digits[] = "0123456789";
+
+	if (!str_starts(rest, "jobs/"))
+		return false;
+	rest += strlen("jobs/");
+	for (int i = 0; i < 2; i++) {
+		size_t n = strspn(rest, digits);
+		if (n == 0 || rest[n] != '/')
+			return false;
+		rest += n + 1;
+	}
+	return str_starts(rest, "output/") && rest[strlen("output/")];
+}
+
+int input_check_place(const char *path, const char *state, const char *socket,
+		      struct err *err)
+{
+	const char *rest = below(path, state);
+
+	if (rest && !is_output(rest))
+		return err_set(err, ERR_DENIED,
+			       "%s lies in the daemon's own state (%s): a task may be given "
+			       "of it only what a job put out",
+			       path, state);
+	if (!rest && below(state, path))
+		return err_set(err, ERR_DENIED,
+			       "%s holds the daemon's own state (%s): name the folder that is "
+			       "needed",
+			       path, state);
+	if (socket && below(socket, path))
+		return err_set(err, ERR_DENIED,
+			       "%s holds the daemon's socket (%s): name the folder that is "
+			       "needed",
+			       path, socket);
+	return 0;
+}

@@ -10,3 +10,8 @@
  * which this uid may read (uid -1: the process itself).  Blocks; off the loop.  The
  * caller frees. */
 char *input_resolve(const char *uri, int64_t uid, struct err *err);
+/* A task that could reach the daemon's socket or its state could be its admin: refuses a
+ * real path that holds either or lies in the state, but for what jobs put out.  socket may
+ * be NULL. */
+int input_check_place(const char *path, const char *state, const char *socket,
+		      struct err *err);

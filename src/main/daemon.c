@@ -90,6 +90,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 		depot_files_create(d->world, d->place.state, d->place.unpack, err);
 	if (!d->depot)
 		return -1;
+	depot_files_rules(d->depot, &(struct depot_rules){ .socket = d->place.socket });
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;

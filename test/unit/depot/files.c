@@ -195,6 +195,42 @@ static void inputs(void)
 	OK(ours != NULL, "and the thread is itself again");
 }
 
+/* The ways in which an input could open the daemon's own door to a task. */
+static void guarded(void)
+{
+	AUTO_FREE char *state = str_printf("%s/state", home),
+		       *below = str_printf("%s/state/jobs", home),
+		       *task = str_printf("%s/state/jobs/1/1234/task-0", home),
+		       *output = str_printf("%s/state/jobs/1/1234/output/model", home),
+		       *outputs = str_printf("%s/state/jobs/1/1234/output", home),
+		       *run = str_printf("%s/run", home),
+		       *inside = str_printf("%s/run/inside", home),
+		       *sock = str_printf("%s/run/yard.sock", home),
+		       *link = str_printf("%s/link", home);
+	const char *const bad[] = { state, below, task, outputs, home, "/", run, link };
+	const char *const good[] = { output, inside };
+
+	tree_make(task, 0755, NULL);
+	tree_make(inside, 0755, NULL);
+	write_file(sock, "");
+	OK(symlink(run, link) == 0, "a link to the socket's folder");
+	depot_files_rules(depot, &(struct depot_rules){ .socket = sock });
+	for (size_t i = 0; i < COUNT_OF(bad); i++) {
+		struct job *j = a_job(3, NULL, bad[i], NULL);
+		struct answer a = prepare(j, -1);
+		OK(a.failed && a.err.code == ERR_DENIED &&
+			   strstr(a.err.text, "the daemon's"),
+		   "refused: %s", a.err.text);
+		job_free(j);
+	}
+	for (size_t i = 0; i < COUNT_OF(good); i++) {
+		struct job *j = a_job(3, NULL, good[i], NULL);
+		struct answer a = prepare(j, -1);
+		OK(!a.failed, "%s is fine", good[i]);
+		job_free(j);
+	}
+}
+
 static void root_mode(void)
 {
 	struct stat st;
@@ -376,6 +412,7 @@ int main(int argc, char **argv)
 	}
 	jobs();
 	inputs();
+	guarded();
 	root_mode();
 	if (access(unpack, X_OK) == 0)
 		code();
