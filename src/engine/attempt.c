@@ -99,8 +99,28 @@ static void finish(struct attempt *a)
 	a->p->sink.exited(a->p->sink.arg, &a->ref, &a->exit);
 }
 
+/* A shim of an earlier daemon may still have the bundle to read.  A folder that we made
+ * ourselves was never told to anybody else. */
+static bool fence(struct attempt *a, const char *why)
+{
+	struct err err;
+	int rc = -1;
+
+	if (a->fresh)
+		return true;
+	if (process_folder(a->folder, &err) >= 0)
+		rc = shim_fence(a->folder, why, &err);
+	if (rc <= 0) { /* it has begun after all, or the disk is full: nothing is sure yet */
+		enter(a, ATTEMPT_LOOKING);
+		pause_for(a, rc == 0 ? LOOK_PAUSE_MS : PAUSE_MS_MAX);
+	}
+	return rc > 0;
+}
+
 void attempt_unstarted(struct attempt *a, const char *why)
 {
+	if (!fence(a, why))
+		return;
 	convert_unstarted(why, &a->exit);
 	finish(a);
 }
@@ -123,9 +143,16 @@ static void tell_started(struct attempt *a)
 
 static bool reap(struct attempt *a)
 {
-	if (a->pid && waitpid(a->pid, &a->status, WNOHANG) != 0)
+	if (a->pid > 0 && waitpid(a->pid, &a->status, WNOHANG) != 0)
 		a->pid = 0;
 	return !a->pid;
+}
+
+/* Ours until it is reaped: its pid cannot be somebody else's. */
+static void kill_child(const struct attempt *a)
+{
+	if (a->pid > 0)
+		kill(a->pid, SIGKILL);
 }
 
 static void child_gone(struct attempt *a)
@@ -246,13 +273,13 @@ static void kill_shim(struct attempt *a)
 
 	a->kill_by_ms = now(a) + KILL_WITHIN_MS;
 	a->shim_killed = true;
-	if (a->pid) {
-		kill(a->pid, SIGKILL);
-		return;
-	}
-	if (shim_probe(a->folder, &probe, &err) == 0 && probe.pidfd >= 0) {
+	if (a->pid > 0) {
+		kill_child(a);
+	} else if (shim_probe(a->folder, &probe, &err) == 0 && probe.pidfd >= 0) {
 		syscall(SYS_pidfd_send_signal, probe.pidfd, SIGKILL, NULL, 0);
 		close(probe.pidfd);
+	} else {
+		shim_kill(a->folder);
 	}
 }
 
@@ -283,22 +310,22 @@ static void on_timer(void *arg)
 {
 	struct attempt *a = arg;
 
-	if (a->state == ATTEMPT_LOOKING) {
-		attempt_look(a);
-		return;
-	}
 	if (a->state == ATTEMPT_STARTING && a->stop == ATTEMPT_STOP_NONE) {
 		/* A disk that hangs must not keep other tasks from starting for ever. */
 		snprintf(a->refused, sizeof a->refused, "it had not started after %d s",
 			 START_WITHIN_MS / 1000);
-		kill(a->pid, SIGKILL);
+		kill_child(a);
 		return;
 	}
 	if (a->kill_by_ms && now(a) >= a->kill_by_ms) {
 		kill_shim(a);
-		pause_for(a, KILL_WITHIN_MS);
+		pause_for(a, a->state == ATTEMPT_LOOKING ? LOOK_PAUSE_MS : KILL_WITHIN_MS);
+		return;
 	}
-	send_stop(a);
+	if (a->state == ATTEMPT_LOOKING)
+		attempt_look(a);
+	else
+		send_stop(a);
 }
 
 /* What the shim says over its own socket, or to one who watches. */
@@ -351,6 +378,25 @@ void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 	on_link_end(a); /* without a bundle the shim ends */
 }
 
+static void look_again(struct attempt *a)
+{
+	int64_t ms = LOOK_PAUSE_MS << (a->tries < 7 ? a->tries++ : 7);
+
+	pause_for(a, ms < PAUSE_MS_MAX ? ms : PAUSE_MS_MAX);
+}
+
+/* It holds the lock and leaves no mark.  One that hangs there has begun nothing: it goes. */
+static void wait_for_mark(struct attempt *a)
+{
+	if (!a->busy_since_ms)
+		a->busy_since_ms = now(a);
+	if (now(a) - a->busy_since_ms > START_WITHIN_MS) {
+		shim_kill(a->folder);
+		a->busy_since_ms = now(a);
+	}
+	look_again(a);
+}
+
 /* A live shim that is not, or no longer, linked to us. */
 static void watch_live(struct attempt *a)
 {
@@ -358,7 +404,7 @@ static void watch_live(struct attempt *a)
 
 	a->link = connect_shim(a, &ev);
 	if (!a->link) {
-		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
+		look_again(a);
 		return;
 	}
 	link_send(a->link, SHIM_WATCH, NULL, 0);
@@ -374,7 +420,7 @@ static void nothing_there(struct attempt *a)
 	if (a->bundle && a->stop == ATTEMPT_STOP_NONE) {
 		enter(a, ATTEMPT_QUEUED);
 		process_enqueue(a->p, a);
-	} else if (a->bundle) {
+	} else if (a->bundle || (!a->spawned && a->stop != ATTEMPT_STOP_NONE)) {
 		attempt_unstarted(a, "stopped before it was started");
 	} else if (a->refused[0]) {
 		attempt_unstarted(a, a->refused);
@@ -388,8 +434,7 @@ static void nothing_there(struct attempt *a)
 					       : WEXITSTATUS(a->status));
 		attempt_unstarted(a, why);
 	} else {
-		convert_lost("its folder tells nothing of it", &a->exit);
-		finish(a);
+		attempt_unstarted(a, "the daemon ended before it was started");
 	}
 }
 
@@ -406,12 +451,14 @@ void attempt_look(struct attempt *a)
 	}
 	if (probe.pidfd >= 0)
 		close(probe.pidfd);
+	if (probe.state != SHIM_BUSY)
+		a->busy_since_ms = 0;
 	switch (probe.state) {
 	case SHIM_NONE:
 		nothing_there(a);
 		break;
 	case SHIM_BUSY:
-		pause_for(a, LOOK_PAUSE_MS);
+		wait_for_mark(a);
 		break;
 	case SHIM_ALIVE:
 		watch_live(a);

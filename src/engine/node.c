@@ -46,15 +46,15 @@ static int64_t file_number(const char *path)
 	return str_to_i64(text, 0, INT64_MAX, &value) < 0 ? -1 : value;
 }
 
-static int64_t cpu_of_machine(void)
+int machine_cores(void)
 {
 	cpu_set_t set;
 	long n;
 
 	if (sched_getaffinity(0, sizeof set, &set) == 0)
-		return 1000 * (int64_t)CPU_COUNT(&set);
+		return CPU_COUNT(&set);
 	n = sysconf(_SC_NPROCESSORS_ONLN);
-	return 1000 * (int64_t)(n > 0 ? n : 1);
+	return n > 0 ? (int)n : 1;
 }
 
 /* What is installed, or less where the daemon itself was given less. */
@@ -121,7 +121,7 @@ void machine_discover(const struct engine_process_config *c, const char *dev,
 
 	*out = (struct machine){ 0 };
 	snprintf(n->name, sizeof n->name, "%s", c->node_name);
-	n->capacity.cpu_milli = c->cpu_milli ? c->cpu_milli : cpu_of_machine();
+	n->capacity.cpu_milli = c->cpu_milli ? c->cpu_milli : 1000 * (int64_t)machine_cores();
 	n->capacity.memory_bytes =
 		c->memory_bytes ? c->memory_bytes : memory_of_machine();
 	n->up = true;

@@ -20,6 +20,7 @@ struct machine {
 /* dev: "/dev", but for tests. */
 void machine_discover(const struct engine_process_config *c, const char *dev,
 		      struct machine *out);
+int machine_cores(void); /* that this process may run on */
 /* The device nodes of a placement, and those its driver needs beside them. */
 void machine_devices(const struct machine *m, const struct placement *p,
 		     struct shim_list *out);

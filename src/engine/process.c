@@ -4,6 +4,7 @@
 #include "engine/process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,9 +15,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "shim/probe.h"
-
-#define SPAWNS_A_TURN                                                                    \
-	4 /* so that a job of thousands of tasks does not hold up the loop */
 
 static struct process *cast(struct engine *e)
 {
@@ -120,12 +118,14 @@ static void on_sampler(void *arg)
 
 /* The folder and those above it.  They need no fsync of their own: a file system that keeps
  * a mark which was fsync'ed also keeps the folders that lead to it. */
-static int make_folder(const char *folder, struct err *err)
+int process_folder(const char *folder, struct err *err)
 {
 	char path[PATH_MAX];
 	size_t len = strlen(folder);
 
-	if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+	if (mkdir(folder, 0700) == 0)
+		return 1;
+	if (errno == EEXIST)
 		return 0;
 	if (errno != ENOENT || len >= sizeof path)
 		return err_sys(err, "make %s", folder);
@@ -136,9 +136,9 @@ static int make_folder(const char *folder, struct err *err)
 			return err_sys(err, "make %s", path);
 		*at = '/';
 	}
-	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
-		return err_sys(err, "make %s", folder);
-	return 0;
+	if (mkdir(folder, 0700) == 0)
+		return 1;
+	return errno == EEXIST ? 0 : err_sys(err, "make %s", folder);
 }
 
 static void process_begin(struct engine *e)
@@ -188,13 +188,15 @@ static void process_start(struct engine *e, struct bundle *b)
 	struct attempt *a = find(p, &b->ref);
 	struct task_exit exit;
 	struct err err;
+	int made;
 
 	if (a) {
 		retell(a);
 		bundle_destroy(b);
 		return;
 	}
-	if (make_folder(b->folder, &err) < 0) {
+	made = process_folder(b->folder, &err);
+	if (made < 0) {
 		convert_unstarted(err.text, &exit);
 		p->sink.exited(p->sink.arg, &b->ref, &exit);
 		bundle_destroy(b);
@@ -203,6 +205,7 @@ static void process_start(struct engine *e, struct bundle *b)
 	drop_before(p, b->ref);
 	a = learn(p, &b->ref, b->folder);
 	a->bundle = b;
+	a->fresh = made > 0;
 	attempt_look(a);
 }
 
@@ -232,19 +235,21 @@ static void process_stop(struct engine *e, const struct task_ref *ref, bool kill
 static void process_forget(struct engine *e, const struct task_ref *ref,
 			   const char *folder)
 {
-	static const char *const files[] = { "sock", "lock" };
 	struct process *p = cast(e);
 	struct attempt *a = find(p, ref);
-	char path[PATH_MAX];
+	int dir;
 
 	if (a && a->state != ATTEMPT_OVER)
 		return;
-	/* The exit file (or, of a lost one, the mark) stays and says that it was begun. */
-	for (size_t i = 0; i < COUNT_OF(files); i++) {
-		int len = snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-
-		if (len > 0 && (size_t)len < sizeof path)
-			unlink(path);
+	dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (dir >= 0) {
+		unlinkat(dir, "sock", 0);
+		/* The exit file (or, of a lost one, the mark) stays and says that it was
+		 * begun; without either the lock is all there is. */
+		if (faccessat(dir, "exit", F_OK, 0) == 0 ||
+		    faccessat(dir, "mark", F_OK, 0) == 0)
+			unlinkat(dir, "lock", 0);
+		close(dir);
 	}
 	if (a)
 		drop(p, a);
@@ -337,7 +342,7 @@ struct engine *engine_process_create(struct world *w,
 		err_sys(err, "%s cannot be run", c->shim_path);
 		return NULL;
 	}
-	if (make_folder(cache, err) < 0)
+	if (process_folder(cache, err) < 0)
 		return NULL;
 	shim_settle();
 	p = mem_alloc(1, sizeof *p);
@@ -345,8 +350,8 @@ struct engine *engine_process_create(struct world *w,
 	p->world = w;
 	p->sink = *sink;
 	machine_discover(c, "/dev", &p->machine);
-	p->starting_max =
-		2 + 2 * (int)((p->machine.node.capacity.cpu_milli + 999) / 1000);
+	/* Of the cores that are there, not of those the yard may give to tasks. */
+	p->starting_max = 2 + 2 * machine_cores();
 	p->shims = spawn_pool_create(w, c->shim_path, on_pump, p);
 	p->state_dir = mem_strdup(c->state_dir);
 	p->cache = TAKE(cache);

@@ -59,6 +59,7 @@ struct attempt {
 	enum attempt_state state;
 	struct bundle *bundle; /* until it was sent */
 	bool spawned; /* by this engine: what leaves no trace was never started */
+	bool fresh; /* we made the folder: no earlier daemon told anybody of it */
 	bool told_started, forgotten;
 	struct link *link;    /* the shim's own socket, or a connection that watches it */
 	struct link *control; /* requests; made when first needed */
@@ -72,6 +73,7 @@ struct attempt {
 	bool shim_killed; /* it was */
 	struct world_timer *timer;
 	int tries;             /* of LOOKING, for its pause */
+	int64_t busy_since_ms; /* a shim without a mark holds the lock; 0: none */
 	struct task_exit exit; /* OVER */
 	struct engine_usage usage;
 	int64_t usage_ms; /* mono time of it; 0: none yet */
@@ -97,5 +99,7 @@ void attempt_sample(
 void process_sample(struct process *p); /* something runs: samples are due by and by */
 void process_enqueue(struct process *p, struct attempt *a);
 void process_unqueue(struct process *p, struct attempt *a);
+/* Makes the folder and those above it.  1: made; 0: was there; -1. */
+int process_folder(const char *folder, struct err *err);
 /* In the next turn of the loop starts who waits and makes shims. */
 void process_pump(struct process *p);

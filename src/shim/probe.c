@@ -132,6 +132,9 @@ static int put_unstarted(int dir, const char *why, struct err *err)
 
 int shim_fence(const char *folder, const char *why, struct err *err)
 {
+	struct shim_probe probe;
+	int got;
+
 	AUTO_FD int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return err_sys(err, "open %s", folder);
@@ -140,9 +143,11 @@ int shim_fence(const char *folder, const char *why, struct err *err)
 		return err_sys(err, "open %s/lock", folder);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? 0 : err_sys(err, "lock %s", folder);
-	if (faccessat(dir, "mark", F_OK, 0) == 0 || faccessat(dir, "exit", F_OK, 0) == 0)
+	/* A cut exit file says nothing and is made anew. */
+	if (faccessat(dir, "mark", F_OK, 0) == 0 || (got = exit_of(dir, &probe, err)) > 0)
 		return 0;
-	return put_unstarted(dir, why, err) < 0 ? err_wrap(err, "%s", folder) : 1;
+	return got < 0 || put_unstarted(dir, why, err) < 0 ? err_wrap(err, "%s", folder)
+							   : 1;
 }
 
 /* Whether a process has this file open; of one we may not look into: no. */
@@ -159,7 +164,8 @@ static bool has_open(const char *pid, const struct stat *file)
 	while (!found && (e = readdir(d))) {
 		struct stat st;
 
-		found = e->d_name[0] != '.' && fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
+		found = e->d_name[0] != '.' &&
+			fstatat(dirfd(d), e->d_name, &st, 0) == 0 &&
 			st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 	}
 	closedir(d);
@@ -184,7 +190,8 @@ int shim_kill(const char *folder)
 		 * or that process is gone and the signal goes nowhere. */
 		AUTO_FD int fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
 		if (fd >= 0 && has_open(e->d_name, &file))
-			count += syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0;
+			count +=
+				syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0;
 	}
 	closedir(d);
 	return count;

@@ -4,7 +4,8 @@
  *
  *   @early   ends before it leaves a mark        @refuse  says REFUSED
  *   @noise   says what is no frame, and ends     @deaf    marks, starts, hears nothing more
- *   @slow    takes 200 ms to start
+ *   @slow    takes 200 ms to start               @mute    marks, starts, has no socket
+ *   @stuck   holds the lock, leaves no mark
  */
 #pragma once
 
@@ -95,16 +96,19 @@ static void fake_bundle(struct shim_task *task)
 		_exit(2);
 }
 
-static void fake_mark(struct shim_mark *mark, struct buf *out)
+static void fake_mark(struct shim_mark *mark, struct buf *out, bool stuck)
 {
 	AUTO_BUF struct buf boot = { 0 };
 	int lock = openat(fake.dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0 ||
-	    faccessat(fake.dir, "mark", F_OK, 0) == 0) {
+	    faccessat(fake.dir, "mark", F_OK, 0) == 0 ||
+	    faccessat(fake.dir, "exit", F_OK, 0) == 0) {
 		fake_say(SHIM_FD, SHIM_REFUSED, NULL);
 		_exit(0);
 	}
+	if (stuck)
+		pause();
 	*mark = (struct shim_mark){ .pid = getpid(), .start = fake_start() };
 	fake_read("/proc/sys/kernel/random/boot_id", &boot);
 	snprintf(mark->boot, sizeof mark->boot, "%.*s",
@@ -211,12 +215,13 @@ static int fake_shim(void)
 	if (str_eq(how, "@refuse") || str_eq(how, "@noise"))
 		_exit(0);
 	fake.dir = open(task.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	fake_mark(&mark, &text);
+	fake_mark(&mark, &text, str_eq(how, "@stuck"));
 	if (str_eq(how, "@slow"))
 		usleep(200000);
-	fake_listen();
+	if (!str_eq(how, "@mute"))
+		fake_listen();
 	fcntl(SHIM_FD, F_SETFD, FD_CLOEXEC);
-	if (str_eq(how, "@deaf")) {
+	if (str_eq(how, "@deaf") || str_eq(how, "@mute")) {
 		fake_say(SHIM_FD, SHIM_STARTED, &text);
 		for (;;)
 			pause();

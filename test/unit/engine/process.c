@@ -119,9 +119,67 @@ static void restart(void)
 		   t.seen[d].exit.code == 4,
 	   "a start cut short is made good");
 	t.engine->ops->adopt(t.engine, &none, folder_of(240));
-	OK(until_exited(240) && t.seen[240].exit.kind == EXIT_LOST,
-	   "what left no trace is lost: %s", t.seen[240].exit.text);
+	OK(until_exited(240) && t.seen[240].exit.kind == EXIT_UNSTARTED,
+	   "what left no trace was never begun: %s", t.seen[240].exit.text);
 	(void)rc;
+}
+
+static bool is_child(const char *pid)
+{
+	AUTO_BUF struct buf b = { 0 };
+	char path[300];
+	const char *at;
+
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	fake_read(path, &b);
+	at = strrchr(buf_str(&b), ')');
+	return at && strlen(at) > 4 && atoi(at + 4) == getpid();
+}
+
+static int signal_children(int sig)
+{
+	DIR *d = opendir("/proc");
+	const struct dirent *e;
+	int n = 0;
+
+	while ((e = readdir(d)))
+		if (e->d_name[0] >= '1' && e->d_name[0] <= '9' && is_child(e->d_name))
+			n += kill(atoi(e->d_name), sig) == 0;
+	closedir(d);
+	return n;
+}
+
+/* Its shim still has the bundle to read when the next daemon is told that it must not be
+ * begun: by adopt(), or by start() and a stop before its turn. */
+static void fenced(void)
+{
+	int a, b;
+	char script[160], path[128];
+	struct task_ref ra;
+
+	run(300); /* the spare ones are there */
+	OK(signal_children(SIGSTOP) > 0, "shims on their way hang");
+	snprintf(path, sizeof path, "%s/ran", t.state);
+	snprintf(script, sizeof script, "echo >>%s", path);
+	a = start_sh(script);
+	b = start_sh(script);
+	ra = ref_of(a);
+	run(100);
+	engine_down();
+	engine_up();
+	t.engine->ops->adopt(t.engine, &ra, folder_of(a));
+	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_UNSTARTED,
+	   "what nobody began is told so: %s", t.seen[a].exit.text);
+	t.engine->ops->start(t.engine, bundle_of(b, "/bin/sh", "-c", script));
+	stop(b, true);
+	OK(until_exited(b) && t.seen[b].exit.kind == EXIT_UNSTARTED,
+	   "what was stopped before its turn too: %s", t.seen[b].exit.text);
+	t.engine->ops->forget(t.engine, &ra, folder_of(a));
+	signal_children(SIGCONT);
+	run(500);
+	OK(access(path, F_OK) < 0 && access(folder_of(a), F_OK) == 0,
+	   "and then nobody runs it");
+	IS_INT(shim_pid(a) + shim_pid(b), 0, "nor marks it");
 }
 
 static void lost(void)
@@ -225,6 +283,26 @@ static void odd_shims(void)
 	stop(a, true);
 	OK(until_exited(a) && t.seen[a].exit.kind == EXIT_STOPPED,
 	   "is itself killed in the end");
+	for (int i = 0; i < 2; i++) {
+		int c2 = start(i ? "@stuck" : "@mute", NULL, NULL);
+		struct task_ref r = ref_of(c2);
+
+		run(200);
+		engine_down();
+		engine_up();
+		t.seen[c2] = (struct seen){ 0 };
+		t.engine->ops->adopt(t.engine, &r, folder_of(c2));
+		stop(c2, false);
+		run(100);
+		stop(c2, true);
+		OK(until_exited(c2) && t.seen[c2].exit.kind ==
+					       (i ? EXIT_UNSTARTED : EXIT_STOPPED),
+		   "one of an earlier daemon that %s can be stopped: %s",
+		   i ? "hangs before its mark" : "cannot be reached",
+		   t.seen[c2].exit.text);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			continue;
+	}
 	b = t.next++;
 	struct bundle *bundle = bundle_of(b, "/bin/true", NULL, NULL);
 	free(bundle->folder);
@@ -387,6 +465,7 @@ static void with_real_shim(const char *shim)
 	plain_life();
 	stops();
 	restart();
+	fenced();
 	lost();
 	execs();
 	nothing_survives();
@@ -440,6 +519,7 @@ static void with_fake_shim(void)
 	plain_life();
 	stops();
 	restart();
+	fenced();
 	lost();
 	rebooted();
 	odd_shims();
