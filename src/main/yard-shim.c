@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "shim/message.h"
+#include "shim/seal.h"
 #include "shim/shim.h"
 
 int main(void)
@@ -16,5 +17,6 @@ int main(void)
 		      stderr);
 		return 2;
 	}
+	seal_self();
 	return shim_main();
 }
