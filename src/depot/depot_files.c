@@ -133,6 +133,27 @@ static int prepare_code(struct files_op *op, struct err *err)
 	return 0;
 }
 
+/* Root mode: the way to a job's outputs is the owner's alone, so that even a folder that its
+ * task opened to everybody is not reached by anybody else.  The engine may have made the
+ * folders above before, closed to all. */
+static int open_way(const struct files_op *op, struct err *err)
+{
+	AUTO_FREE char *job = depot_layout_job(op->depot->state, op->job);
+	AUTO_FREE char *output = str_printf("%s/output", job);
+	AUTO_FREE char *above = mem_strndup(job, (size_t)(strrchr(job, '/') - job));
+
+	if (tree_make(above, PASSAGE_MODE, err) < 0 || tree_make(output, 0700, err) < 0)
+		return -1;
+	if (chmod(above, PASSAGE_MODE) < 0 || chmod(job, 0700) < 0 ||
+	    chmod(output, 0700) < 0)
+		return err_sys(err, "set the mode of %s", job);
+	if (op->owner_uid <= 0)
+		return 0;
+	return tree_let_pass(job, (uid_t)op->owner_uid, err) < 0
+		       ? -1
+		       : tree_let_read(output, (uid_t)op->owner_uid, err);
+}
+
 static int prepare_output(struct files_op *op, struct place *p, struct err *err)
 {
 	if (p->uri)
@@ -142,7 +163,7 @@ static int prepare_output(struct files_op *op, struct place *p, struct err *err)
 			"out to keep it with the job",
 			p->name, p->uri);
 	p->path = depot_layout_output(op->depot->state, op->job, p->name);
-	if (tree_make(p->path, op->uid_base >= 0 ? PASSAGE_MODE : 0700, err) < 0)
+	if (tree_make(p->path, 0700, err) < 0)
 		return -1;
 	if (op->uid_base < 0)
 		return 0;
@@ -165,6 +186,8 @@ static int prepare_all(struct files_op *op, struct err *err)
 						  op->depot->socket, err) < 0)
 			return err_wrap(err, "input %s", p->name);
 	}
+	if (op->output_count && op->uid_base >= 0 && open_way(op, err) < 0)
+		return -1;
 	for (size_t i = 0; i < op->output_count; i++)
 		if (prepare_output(op, &op->outputs[i], err) < 0)
 			return -1;

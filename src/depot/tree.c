@@ -264,7 +264,8 @@ struct acl {
 	struct acl_entry entries[5];
 };
 
-int tree_let_read(const char *path, uid_t uid, struct err *err)
+/* The owner may do all, `uid` this, nobody else anything. */
+static struct acl acl_for(uid_t uid, uint16_t perm)
 {
 	enum {
 		USER_OBJ = 0x01,
@@ -274,19 +275,36 @@ int tree_let_read(const char *path, uid_t uid, struct err *err)
 		OTHER = 0x20
 	};
 	const uint32_t none = htole32(UINT32_MAX);
-	const struct acl acl = {
+
+	return (struct acl){
 		htole32(2),
 		{ { htole16(USER_OBJ), htole16(7), none },
-		  { htole16(USER), htole16(5), htole32(uid) },
+		  { htole16(USER), htole16(perm), htole32(uid) },
 		  { htole16(GROUP_OBJ), htole16(0), none },
-		  { htole16(MASK), htole16(5), none },
+		  { htole16(MASK), htole16(perm), none },
 		  { htole16(OTHER), htole16(0), none } },
 	};
+}
+
+int tree_let_read(const char *path, uid_t uid, struct err *err)
+{
+	const struct acl acl = acl_for(uid, 5);
 
 	if (setxattr(path, "system.posix_acl_access", &acl, sizeof acl, 0) < 0 ||
 	    setxattr(path, "system.posix_acl_default", &acl, sizeof acl, 0) < 0)
 		return errno == EOPNOTSUPP
 			       ? 0
 			       : err_sys(err, "let uid %u read %s", uid, path);
+	return 0;
+}
+
+int tree_let_pass(const char *path, uid_t uid, struct err *err)
+{
+	const struct acl acl = acl_for(uid, 1);
+
+	if (setxattr(path, "system.posix_acl_access", &acl, sizeof acl, 0) == 0)
+		return 0;
+	if (errno != EOPNOTSUPP || chmod(path, 0711) < 0)
+		return err_sys(err, "let uid %u pass through %s", uid, path);
 	return 0;
 }

@@ -27,3 +27,6 @@ int tree_delete(const char *path, struct err *err);
 /* uid may read (and enter) the folder and whatever will be made in it, beside its owner.
  * 0 also where the file system has no access lists. */
 int tree_let_read(const char *path, uid_t uid, struct err *err);
+/* The folder becomes its owner's alone (0700), but that uid may pass through.  Where the
+ * file system has no access lists everybody may: else nobody would reach what is theirs. */
+int tree_let_pass(const char *path, uid_t uid, struct err *err);

@@ -231,6 +231,16 @@ static void guarded(void)
 	}
 }
 
+static bool reads(uid_t uid, const char *path)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(setgid(uid) < 0 || setuid(uid) < 0 || open(path, O_RDONLY) < 0);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static void root_mode(void)
 {
 	struct stat st;
@@ -239,12 +249,24 @@ static void root_mode(void)
 		SKIP("root mode needs root");
 		return;
 	}
-	struct job *j = a_job(77, NULL, NULL, "out");
+	/* As when an engine was there first, with a job that has no outputs. */
+	AUTO_FREE char *early = str_printf("%s/state/jobs/77", home),
+		       *first = str_printf("%s/state/jobs/77/77001/task-0", home);
+	tree_make(first, 0700, NULL);
+	OK(stat(early, &st) == 0 && (st.st_mode & 0777) == 0700,
+	   "the engine makes folders that only root passes");
+	struct job *j = a_job(77001, NULL, NULL, "out");
 	j->owner_uid = 12345;
 	struct answer a = prepare(j, 700000);
 	OK(!a.failed && stat(a.output, &st) == 0 && st.st_uid == 700000 &&
 		   (st.st_mode & 0007) == 0,
 	   "an output belongs to its owner's range and to nobody else");
+	AUTO_FREE char *file = str_printf("%s/w", a.output);
+	write_file(file, "weights");
+	OK(chmod(a.output, 0777) == 0 && chmod(file, 0666) == 0,
+	   "whatever the task does to it");
+	OK(reads(12345, file), "the owner reads it, by every folder on the way");
+	OK(!reads(12346, file), "and another user does not");
 	job_free(j);
 }
 
