@@ -21,7 +21,7 @@ void mem_grow(void *items, size_t *cap, size_t count, size_t size);
 void mem_cleanup_free(void *pp);
 void mem_cleanup_fd(const int *fd);
 
-#define AUTO_FREE __attribute__((cleanup(mem_cleanup_free)))
+#define AUTO_FREE __attribute__((cleanup(mem_cleanup_free), unused))
 #define AUTO_FD   __attribute__((cleanup(mem_cleanup_fd)))
 #define TAKE(p)                                                                          \
 	({                                                                               \
