@@ -94,7 +94,8 @@ static void on_pump(void *arg)
 		else
 			attempt_unstarted(p->queue_first, err.text);
 	}
-	spawn_want(p->shims, p->queued);
+	if (!spawn_want(p->shims, p->queued))
+		process_pump(p);
 }
 
 void process_sample(struct process *p)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/* spawn.h - shims that wait for their task, made off the loop thread and ahead of time.
+/* spawn.h - shims that wait for their task, made ahead of time.
  *
- * To run a program holds up the thread that asks for it until the new process had its
- * turn, milliseconds on a busy machine; and a shim needs a moment to come up.  A spare
- * one holds nothing and ends by itself when the daemon does.
+ * They are forked by one process that was loaded once (shim/nest.h), for which loading
+ * holds up a thread of the pool and forking nobody.  A spare one holds nothing and ends
+ * by itself when the daemon does.
  */
 #pragma once
 
@@ -27,5 +27,6 @@ void spawn_pool_destroy(struct spawn_pool *p); /* ends those that wait */
 
 /* 1: taken; 0: none is ready; -1: the last one asked for could not be made. */
 int spawn_take(struct spawn_pool *p, struct spawn_shim *out, struct err *err);
-/* Makes some: as many as tasks need them now, and the spare ones. */
-void spawn_want(struct spawn_pool *p, int needed);
+/* Makes some: as many as tasks need them now, and the spare ones.  on_ready comes for each;
+ * false: not even asked for, and spawn_take() tells why. */
+bool spawn_want(struct spawn_pool *p, int needed);

@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 
 #include "shim/message.h"
+#include "shim/nest.h"
 #include "shim/seal.h"
 #include "shim/shim.h"
 
@@ -18,5 +19,7 @@ int main(void)
 		return 2;
 	}
 	seal_self();
+	if (type == SOCK_SEQPACKET)
+		nest_serve();
 	return shim_main();
 }

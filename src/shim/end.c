@@ -117,7 +117,7 @@ static void unstarted(struct hold *h, struct shim_exit *e)
 	snprintf(e->text, sizeof e->text, "%.255s", h->failure.text);
 }
 
-static void tell_daemon(const struct hold *h, const struct buf *frame)
+static bool tell_daemon(const struct hold *h, const struct buf *frame)
 {
 	size_t done = 0;
 
@@ -128,9 +128,17 @@ static void tell_daemon(const struct hold *h, const struct buf *frame)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
-			return; /* it died; the folder tells its successor */
+			return false; /* it died; the folder tells its successor */
 		done += (size_t)n;
 	}
+	return true;
+}
+
+static bool daemon_lives(const struct hold *h)
+{
+	char byte;
+
+	return recv(h->daemon, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 && errno == EAGAIN;
 }
 
 /* A full disk must not lose how a task ended: the log's oldest part gives way. */
@@ -151,6 +159,7 @@ void hold_end(struct hold *h)
 	AUTO_BUF struct buf frame = { 0 };
 	struct shim_exit e = { .ended_ms = hold_wall_ms() };
 	struct err err = { 0 };
+	bool heard;
 	int fd;
 
 	if (h->started)
@@ -166,10 +175,14 @@ void hold_end(struct hold *h)
 	/* Told before it is durable and before the groups are gone, which together take some
 	 * ms: who is told keeps it himself, and who comes later finds the whole file. */
 	shim_frame_add(&frame, SHIM_EXITED, record.data, record.len);
-	tell_daemon(h, &frame);
+	heard = tell_daemon(h, &frame);
 	control_tell_exit(h, &frame);
 	control_close(h);
-	if (fd >= 0)
-		folder_sync(h->dir, fd, &err);
 	cgroup_remove(&h->cgroup);
+	/* A daemon that heard of it and lives has by now recorded it, or is about to: then a
+	 * power failure finds that record, or an end that nobody was told of (LOST). */
+	if (fd >= 0 && heard && daemon_lives(h))
+		close(fd);
+	else if (fd >= 0)
+		folder_sync(h->dir, fd, &err);
 }

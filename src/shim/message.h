@@ -10,12 +10,18 @@
  * and ends.  It is a child of the daemon (reap it) in a session of its own; when the
  * daemon dies nothing happens to it.
  *
+ * NEST.  With a seqpacket socket on descriptor 3 the program makes shims by forking: for
+ * each packet of one byte, with the shim's end of its socketpair attached, it answers
+ * with an int32, the pid of a new shim (a child of the daemon) or -errno.  It ends when
+ * the daemon closes the socket.
+ *
  * FOLDER (its laws; all files are the daemon's, mode 0600):
  *   lock          flock'ed by the live shim, for its whole life
  *   mark          made whole and durable before the command can run: an attempt with a mark is
  *                 never started again.  Which boot of the machine, which process.
  *   exit          appears whole when nothing of the task runs any more, and never changes.
- *                 SHIM_EXITED comes after it; it is durable before the shim ends.
+ *                 SHIM_EXITED comes after it.  It is durable before the shim ends, unless the
+ *                 daemon that started it heard of the end and lives: what that one records is.
  *   sock          the control socket while the shim lives (0600; uid checked too)
  *   log.<offset>  segments of base/logframe.h, oldest removed beyond the limit
  * After a restart of the daemon shim_probe() tells what became of an attempt.

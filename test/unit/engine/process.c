@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "fake_shim.h"
 #include "harness.h"
+#include "shim/nest.h"
 #include "stream/usage.h"
 #include "tap.h"
 
@@ -439,6 +440,22 @@ static void exec_talks(void)
 	until_exited(a);
 }
 
+/* Who makes shims, and those that wait, are killed: others take their place. */
+static void nest_killed(void)
+{
+	int a = start_sh("exit 3"), b, c;
+
+	OK(until_exited(a), "shims are made");
+	run(200);
+	OK(signal_children(SIGKILL) >= 2, "who makes them is killed, and those that wait");
+	run(200); /* until they are dead */
+	b = start_sh("exit 4");
+	c = start_sh("exit 5");
+	OK(until_exited(b) && t.seen[b].exit.code == 4 && until_exited(c) &&
+		   t.seen[c].exit.code == 5,
+	   "and tasks run all the same: %s", t.seen[b].exit.text);
+}
+
 static void execs(void)
 {
 	static const char *const argv[] = { "true", NULL };
@@ -468,6 +485,7 @@ static void with_real_shim(const char *shim)
 	fenced();
 	lost();
 	execs();
+	nest_killed();
 	nothing_survives();
 	exec_talks();
 	many(geteuid() == 0 ? 200 : 20);
@@ -539,8 +557,10 @@ int main(int argc, char **argv)
 	const char *real = getenv("YARD_SHIM");
 	AUTO_FREE char *shim = mem_strdup(real);
 
-	if (argc > 0 && str_eq(argv[0], "yard-shim"))
+	if (argc > 0 && str_eq(argv[0], "yard-shim")) {
+		nest_serve();
 		return fake_shim();
+	}
 	if (shim && access(shim, X_OK) == 0) {
 		if (geteuid() == 0) /* first: a fork takes no threads along */
 			as_somebody(shim);
