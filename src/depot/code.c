@@ -14,11 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "depot/files.h"
 #include "depot/layout.h"
 #include "depot/tree.h"
@@ -30,12 +32,16 @@
 #define TARGET_FD   4
 #define SAYS_MAX    512 /* bytes of yard-unpack's one line */
 #define CHUNK_BYTES (256 << 10)
+#define ROOM_PART   20                  /* of the disk stays free, but not more than */
+#define ROOM_BYTES  (INT64_C(1) << 30)  /* that */
+#define ROOM_EVERY  (INT64_C(16) << 20) /* bytes after which one looks again */
 
 struct depot_upload {
 	struct depot_files *depot;
 	char hash[PACK_HASH_HEX];
 	int fd;
-	int64_t bytes;
+	int64_t uid; /* who sends it */
+	int64_t bytes, looked; /* looked: `bytes` when the disk's room was last seen */
 	uint64_t unique; /* names the folder it is unpacked in */
 	depot_collected done;
 	void *arg;
@@ -43,14 +49,72 @@ struct depot_upload {
 	struct err err;
 };
 
-int depot_code_has(struct depot *base, const char *hash)
+static bool is_there(const struct depot_files *d, const char *hash)
 {
-	if (!pack_hash_valid(hash))
-		return 0;
-	AUTO_FREE char *folder = depot_layout_code(depot_files_of(base)->state, hash);
+	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
 	AUTO_FREE char *tree = str_printf("%s/tree", folder);
 
 	return access(tree, F_OK) == 0;
+}
+
+static char *mark_of(const struct depot_files *d, const char *hash, int64_t uid)
+{
+	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
+
+	return str_printf("%s/users/%" PRId64, folder, uid);
+}
+
+int depot_code_has(struct depot *base, const char *hash, int64_t uid)
+{
+	struct depot_files *d = depot_files_of(base);
+
+	if (!pack_hash_valid(hash))
+		return 0;
+	AUTO_FREE char *mark = mark_of(d, hash, uid);
+	if (!is_there(d, hash) || access(mark, F_OK) < 0)
+		return 0;
+	code_touch(d, hash);
+	return 1;
+}
+
+void code_touch(const struct depot_files *d, const char *hash)
+{
+	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
+
+	utimensat(AT_FDCWD, folder, NULL, 0);
+}
+
+/* Remembers that this user has all of it; a mark that a crash takes means one more upload. */
+static int mark_user(const struct depot_upload *u, struct err *err)
+{
+	AUTO_FREE char *mark = mark_of(u->depot, u->hash, u->uid);
+	AUTO_FREE char *folder = mem_strndup(mark, (size_t)(strrchr(mark, '/') - mark));
+
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "make folder %s", folder);
+	AUTO_FD int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, "make %s", mark);
+	code_touch(u->depot, u->hash);
+	return 0;
+}
+
+/* Jobs, logs and the database need the last of a disk more than another snapshot does. */
+static int check_room(const struct depot_files *d, struct err *err)
+{
+	char text[UNITS_TEXT_MAX];
+	struct statvfs fs;
+
+	if (statvfs(d->state, &fs) < 0)
+		return err_sys(err, "look at the disk of %s", d->state);
+	int64_t free = (int64_t)(fs.f_bavail * fs.f_frsize),
+		floor = (int64_t)(fs.f_blocks * fs.f_frsize) / ROOM_PART;
+	if (free >= (floor < ROOM_BYTES ? floor : ROOM_BYTES))
+		return 0;
+	return err_set(err, ERR_IO,
+		       "the disk that holds %s is nearly full (%s are left): no code is taken "
+		       "until there is more room",
+		       d->state, units_show_bytes(free, text));
 }
 
 static int nameless_file(const char *folder, struct err *err)
@@ -67,7 +131,7 @@ static int nameless_file(const char *folder, struct err *err)
 	return fd;
 }
 
-struct depot_upload *depot_code_begin(struct depot *base, const char *hash,
+struct depot_upload *depot_code_begin(struct depot *base, const char *hash, int64_t uid,
 				      struct err *err)
 {
 	struct depot_files *d = depot_files_of(base);
@@ -78,12 +142,14 @@ struct depot_upload *depot_code_begin(struct depot *base, const char *hash,
 			"a code hash is 64 lower-case hex digits, not \"%.80s\"", hash);
 		return NULL;
 	}
-	int fd = nameless_file(folder, err);
+	int fd = check_room(d, err) < 0 ? -1 : nameless_file(folder, err);
 	if (fd < 0)
 		return NULL;
 	struct depot_upload *u = mem_alloc(1, sizeof *u);
 	u->depot = d;
 	u->fd = fd;
+	u->uid = uid;
+	d->uploads++;
 	u->unique = world_random(d->world);
 	memcpy(u->hash, hash, sizeof u->hash);
 	d->refs++;
@@ -95,9 +161,18 @@ int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 {
 	const char *p = data;
 
-	if ((int64_t)len > PACK_BYTES_MAX - u->bytes)
-		return err_set(err, ERR_TOO_LARGE, "a code snapshot may have %lld MiB",
-			       (long long)(PACK_BYTES_MAX >> 20));
+	char text[UNITS_TEXT_MAX];
+
+	if ((int64_t)len > u->depot->code_bytes_max - u->bytes)
+		return err_set(err, ERR_TOO_LARGE,
+			       "a code snapshot may have %s; leave data out of it by .gitignore "
+			       "or .yardignore, and give it as an input",
+			       units_show_bytes(u->depot->code_bytes_max, text));
+	if (u->bytes - u->looked >= ROOM_EVERY) {
+		u->looked = u->bytes;
+		if (check_room(u->depot, err) < 0)
+			return -1;
+	}
 	while (len > 0) {
 		ssize_t n = write(u->fd, p, len);
 		if (n < 0 && errno == EINTR)
@@ -119,6 +194,7 @@ int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 void depot_code_abort(struct depot_upload *u)
 {
 	close(u->fd);
+	u->depot->uploads--;
 	depot_files_unref(u->depot);
 	free(u);
 }
@@ -270,8 +346,8 @@ static void finish_work(void *arg)
 	struct err ignored;
 
 	u->failed = check_hash(u, &u->err) < 0 ||
-		    (!depot_code_has(&u->depot->base, u->hash) &&
-		     store_tree(u, work, &u->err) < 0);
+		    (!is_there(u->depot, u->hash) && store_tree(u, work, &u->err) < 0) ||
+		    mark_user(u, &u->err) < 0;
 	tree_delete(work,
 		    &ignored); /* there only after a failure, or when another was first */
 }

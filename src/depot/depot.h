@@ -6,6 +6,7 @@
  *
  * Layout below the state folder:
  *   code/<hash>/tree        an unpacked snapshot, read-only, shared by its jobs
+ *   code/<hash>/users/<uid> who has sent it whole; its folder's time is of its last use
  *   jobs/<id / 1000>/<id>/  output/<name>/, task-<rank>/attempt-<n>/ (log, mark, exit)
  */
 #pragma once
@@ -55,15 +56,19 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 				 const char *unpack_path, struct err *err);
 struct depot_rules {
 	const char *socket; /* the daemon's own: no input may hold it; NULL: none */
+	int64_t code_bytes_max; /* of one snapshot; 0: 2 GiB */
 };
 /* Of the real depot, before anything is asked of it. */
 void depot_files_rules(struct depot *d, const struct depot_rules *r);
 struct depot *depot_sim_create(struct world *w, int fail_percent);
 
-/* Code snapshots (real depot only): content-addressed archives. */
-int depot_code_has(struct depot *d, const char *hash); /* 1 there, 0 not */
+/* Code snapshots (real depot only): content-addressed archives.  A hash is no key to what
+ * others sent: for a uid a snapshot is there once that uid has sent all of it. */
+int depot_code_has(struct depot *d, const char *hash,
+		   int64_t uid); /* 1 there (and used just now), 0 not */
 struct depot_upload; /* streams an archive in; its hash is checked at the end */
-struct depot_upload *depot_code_begin(struct depot *d, const char *hash, struct err *err);
+struct depot_upload *depot_code_begin(struct depot *d, const char *hash, int64_t uid,
+				      struct err *err);
 int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 		     struct err *err);
 /* Takes the upload.  done: stored, unpacked and durable, or why not. */

@@ -18,10 +18,12 @@
 #include "depot/input.h"
 #include "depot/layout.h"
 #include "depot/tree.h"
+#include "pack/folder.h"
 
 /* Root mode: tasks of many users must pass through on the way to their own folders;
  * nobody but root may list. */
-#define PASSAGE_MODE 0711
+#define PASSAGE_MODE   0711
+#define CODE_BYTES_MAX (INT64_C(2) << 30) /* of one snapshot, when nobody says */
 
 struct place {
 	char *name, *uri, *path; /* path: filled by the work */
@@ -286,6 +288,9 @@ void depot_files_rules(struct depot *base, const struct depot_rules *r)
 
 	free(d->socket);
 	d->socket = mem_strdup(r->socket);
+	d->code_bytes_max = CODE_BYTES_MAX;
+	if (r->code_bytes_max > 0 && r->code_bytes_max < PACK_BYTES_MAX)
+		d->code_bytes_max = r->code_bytes_max;
 }
 
 static const struct depot_ops files_ops = {
@@ -299,8 +304,12 @@ static const struct depot_ops files_ops = {
 struct depot *depot_files_create(struct world *w, const char *state_dir,
 				 const char *unpack_path, struct err *err)
 {
-	static const char *const folders[] = { "jobs", "code" };
-	mode_t mode = geteuid() == 0 ? PASSAGE_MODE : 0700;
+	/* Code is reached by the shim as root: nobody needs to pass on the way to it. */
+	const mode_t mode = geteuid() == 0 ? PASSAGE_MODE : 0700;
+	const struct {
+		const char *name;
+		mode_t mode;
+	} folders[] = { { "jobs", mode }, { "code", 0700 } };
 	/* Tasks get paths below it: they must hold whatever the daemon's own folder is. */
 	AUTO_FREE char *state = NULL;
 
@@ -312,9 +321,13 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 		return NULL;
 	}
 	for (size_t i = 0; i < COUNT_OF(folders); i++) {
-		AUTO_FREE char *path = str_printf("%s/%s", state, folders[i]);
-		if (tree_make(path, mode, err) < 0)
+		AUTO_FREE char *path = str_printf("%s/%s", state, folders[i].name);
+		if (tree_make(path, folders[i].mode, err) < 0)
 			return NULL;
+		if (chmod(path, folders[i].mode) < 0) { /* an older daemon's */
+			err_sys(err, "set the mode of %s", path);
+			return NULL;
+		}
 	}
 	/* What a crash left half unpacked; one daemon at a time holds the state folder. */
 	AUTO_FREE char *upload = str_printf("%s/upload", state);
@@ -326,5 +339,6 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 	d->state = TAKE(state);
 	d->unpack = mem_strdup(unpack_path);
 	d->refs = 1;
+	d->code_bytes_max = CODE_BYTES_MAX;
 	return &d->base;
 }

@@ -11,6 +11,8 @@ struct depot_files {
 	struct world *world;
 	char *state, *unpack;
 	char *socket; /* the daemon's, or NULL */
+	int64_t code_bytes_max;
+	int uploads; /* begun and not yet over */
 	int refs;  /* its owner, and each piece of work under way */
 	bool gone; /* destroyed: nobody waits for answers any more */
 };
@@ -18,3 +20,5 @@ struct depot_files {
 /* The real depot behind the interface; the simulated one has no code. */
 struct depot_files *depot_files_of(struct depot *d);
 void depot_files_unref(struct depot_files *d);
+/* Used just now: it is kept for as long again. */
+void code_touch(const struct depot_files *d, const char *hash);

@@ -22,7 +22,8 @@ void handle_code_has(struct exchange *ex)
 	if (check_hash(ex, &err) < 0)
 		answer_error(ex, &err);
 	else
-		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0])
+		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0],
+						ex->who->uid)
 					 ? 200
 					 : 404);
 }
@@ -81,9 +82,9 @@ void handle_code_put(struct exchange *ex)
 		return;
 	}
 	ex->ops = &ops;
-	if (depot_code_has(d, ex->param[0]))
+	if (depot_code_has(d, ex->param[0], ex->who->uid))
 		return;
-	ex->state = depot_code_begin(d, ex->param[0], &err);
+	ex->state = depot_code_begin(d, ex->param[0], ex->who->uid, &err);
 	if (!ex->state)
 		answer_error(ex, &err);
 }

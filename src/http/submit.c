@@ -85,7 +85,7 @@ static int check_code(struct exchange *ex, const struct spec *spec, struct err *
 {
 	struct depot *d = ex->server->config.depot;
 
-	if (!spec->code || (d && depot_code_has(d, spec->code) > 0))
+	if (!spec->code || (d && depot_code_has(d, spec->code, ex->who->uid) > 0))
 		return 0;
 	return err_set(
 		err, ERR_CONFLICT,
