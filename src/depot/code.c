@@ -365,5 +365,5 @@ void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg)
 {
 	u->done = done;
 	u->arg = arg;
-	world_work(u->depot->world, finish_work, finish_answer, u);
+	world_lane_work(u->depot->unpacks, finish_work, finish_answer, u);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* depot_files.c - the depot on this machine's disks.
  *
- * Whatever touches a disk runs in the world's pool on a copy of what it needs; the
+ * Whatever touches a disk runs in a lane of its own on a copy of what it needs; the
  * answer comes back on the loop.  A daemon that dies in between asks again at boot,
  * and finds folders that are there already.
  */
@@ -23,6 +23,7 @@
 /* Root mode: tasks of many users must pass through on the way to their own folders;
  * nobody but root may list. */
 #define PASSAGE_MODE   0711
+#define FOLDER_THREADS 2
 #define CODE_BYTES_MAX (INT64_C(2) << 30) /* of one snapshot, when nobody says */
 
 struct place {
@@ -215,7 +216,7 @@ static void files_prepare(struct depot *base, const struct job *j, int64_t uid_b
 	if (!op->code_hash && !op->input_count && !op->output_count)
 		world_later(d->world, op_answer, op);
 	else
-		world_work(d->world, prepare_work, op_answer, op);
+		world_lane_work(d->folders, prepare_work, op_answer, op);
 }
 
 static void collect_work(void *arg)
@@ -245,7 +246,7 @@ static void files_collect(struct depot *base, const struct job *j, depot_collect
 	if (!op->output_count)
 		world_later(d->world, op_answer, op);
 	else
-		world_work(d->world, collect_work, op_answer, op);
+		world_lane_work(d->folders, collect_work, op_answer, op);
 }
 
 static char *files_attempt_folder(struct depot *base, int64_t job, int task, int attempt)
@@ -262,6 +263,8 @@ void depot_files_unref(struct depot_files *d)
 {
 	if (--d->refs > 0)
 		return;
+	world_lane_destroy(d->folders);
+	world_lane_destroy(d->unpacks);
 	free(d->state);
 	free(d->unpack);
 	free(d->socket);
@@ -338,6 +341,8 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 	d->world = w;
 	d->state = TAKE(state);
 	d->unpack = mem_strdup(unpack_path);
+	d->folders = world_lane_create(w, FOLDER_THREADS);
+	d->unpacks = world_lane_create(w, 1);
 	d->refs = 1;
 	d->code_bytes_max = CODE_BYTES_MAX;
 	return &d->base;

@@ -40,7 +40,7 @@ void chore_destroy(struct chore *t)
 	free(t);
 }
 
-/* True for the one who may run it: a thread of the pool, or who leaves it. */
+/* True for the one who may run it: a thread of the lane, or who leaves it. */
 static bool take(struct chore *t)
 {
 	bool mine;
@@ -71,9 +71,9 @@ static void work(void *arg)
 	finish(t);
 }
 
-void chore_start(struct chore *t, struct world *w, world_cb done)
+void chore_start(struct chore *t, struct world_lane *l, world_cb done)
 {
-	world_work(w, work, done, t);
+	world_lane_work(l, work, done, t);
 }
 
 void chore_leave(struct chore *t, bool run)

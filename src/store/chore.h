@@ -37,7 +37,7 @@ struct chore {
 /* run() off the loop, then done(t) on it. */
 struct chore *chore_create(struct sqlite_store *s, struct chore **list,
 			   void (*run)(struct chore *t));
-void chore_start(struct chore *t, struct world *w, world_cb done);
+void chore_start(struct chore *t, struct world_lane *l, world_cb done);
 /* At the beginning of its done(): false when the store is gone. */
 bool chore_done(struct chore *t);
 void chore_destroy(struct chore *t);

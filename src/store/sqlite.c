@@ -2,11 +2,11 @@
 /* sqlite.c - the store on SQLite: opening, commits, the log's upkeep, the end.
  *
  * WAL mode with synchronous=FULL: a commit is one append and one sync of the log.  The
- * loop reads by a connection of its own; the pool writes by another, one commit at a
- * time.  Copying the log into the database (checkpoint) goes on beside the commits on a
- * third connection that lives only so long.  If commits come so thick that it never
- * catches up, the log would grow for ever: past LOG_FACTOR times the usual length a
- * commit first does it itself.
+ * loop reads by a connection of its own; a thread of the store's own writes by another,
+ * one commit at a time, so that no slow work of others is before it.  Copying the log
+ * into the database (checkpoint) goes on beside the commits on a third connection that
+ * lives only so long.  If commits come so thick that it never catches up, the log would
+ * grow for ever: past LOG_FACTOR times the usual length a commit first does it itself.
  */
 #include <assert.h>
 #include <sqlite3.h>
@@ -73,7 +73,7 @@ static void keep_log_short(struct sqlite_store *s)
 	s->checkpoint_began = frames;
 	s->checkpoint = chore_create(s, &s->chores, checkpoint_run);
 	s->checkpoint->path = mem_strdup(s->path);
-	chore_start(s->checkpoint, s->world, checkpoint_done);
+	chore_start(s->checkpoint, s->upkeep, checkpoint_done);
 }
 
 /* Inside a commit, before it begins.  A long reader (a backup) may keep it from its end;
@@ -257,7 +257,7 @@ static void sqlite_commit(struct store *store, struct store_batch *b, store_done
 	t->done = done;
 	t->arg = arg;
 	s->commit = t;
-	chore_start(t, s->world, commit_done);
+	chore_start(t, s->commits, commit_done);
 }
 
 /* ---- opening and the end ---- */
@@ -270,6 +270,8 @@ static void sqlite_destroy(struct store *store)
 		next = t->next;
 		chore_leave(t, t == s->commit);
 	}
+	world_lane_destroy(s->commits);
+	world_lane_destroy(s->upkeep);
 	conn_close(&s->reader);
 	conn_close(&s->writer); /* the last one to close empties the log */
 	free(s->path);
@@ -322,6 +324,8 @@ struct store *store_sqlite_open(struct world *w, const char *path, struct err *e
 	s->base.ops = &ops;
 	s->world = w;
 	s->path = mem_strdup(path);
+	s->commits = world_lane_create(w, 1);
+	s->upkeep = world_lane_create(w, 1);
 	s->checkpoint_frames = CHECKPOINT_FRAMES;
 	if (open_writer(s, err) < 0 ||
 	    conn_open(&s->reader, s->path, READER_CACHE_KIB, err) < 0) {

@@ -110,7 +110,7 @@ void sqlite_backup(struct store *store, const char *path, store_done done, void 
 	t->target = mem_strdup(path);
 	t->done = done;
 	t->arg = arg;
-	chore_start(t, s->world, backup_done);
+	chore_start(t, s->upkeep, backup_done);
 }
 
 /* ---- restore ---- */

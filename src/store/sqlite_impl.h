@@ -70,6 +70,7 @@ int schema_upgrade(struct conn *c, struct err *err);
 struct sqlite_store {
 	struct store base;
 	struct world *world;
+	struct world_lane *commits, *upkeep; /* nothing slow is before a commit */
 	char *path;
 	struct conn reader;                /* the loop's */
 	struct conn writer;                /* of the commit under way, one at a time */

@@ -18,6 +18,9 @@ struct world_timer {
 	size_t at;    /* place in the heap from 1; 0: not set */
 };
 
+struct world_lane {
+	struct world *world;
+};
 struct world_watch {
 	struct world *world;
 };
@@ -52,6 +55,9 @@ struct world_ops {
 	void (*timers_changed)(struct world *w); /* the earliest one may be another */
 	void (*later_added)(struct world *w);
 	void (*work)(struct world *w, world_cb work, world_cb done, void *arg);
+	struct world_lane *(*lane_create)(struct world *w, int threads);
+	void (*lane_work)(struct world_lane *l, world_cb work, world_cb done, void *arg);
+	void (*lane_destroy)(struct world_lane *l);
 	struct world_watch *(*watch_create)(struct world *w, int fd, world_cb cb,
 					    void *arg);
 	void (*watch_destroy)(struct world_watch *t);

@@ -15,7 +15,7 @@ struct uv_world {
 	uv_timer_t timer; /* armed for the earliest timer of the heap */
 	uv_idle_t idle;   /* active while laters wait: the loop then does not sleep */
 	uint64_t next_tie;
-	size_t works;
+	size_t works, lanes;
 	bool stopping, closing;
 	int spare_fd;  /* given up for a moment when the process is out of descriptors */
 	char *scratch; /* every stream reads into it: one callback runs at a time */
@@ -25,6 +25,10 @@ static inline struct uv_world *uv_world_of(struct world *w)
 {
 	return (struct uv_world *)w;
 }
+
+struct world_lane *uv_lane_create(struct world *w, int threads);
+void uv_lane_work(struct world_lane *lane, world_cb work, world_cb done, void *arg);
+void uv_lane_destroy(struct world_lane *lane);
 
 struct world_listener *uv_listen_unix(struct world *w, const char *path, int mode,
 				      const struct world_listen *to, struct err *err);

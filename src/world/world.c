@@ -180,6 +180,22 @@ void world_work(struct world *w, world_cb work, world_cb done, void *arg)
 	w->ops->work(w, work, done, arg);
 }
 
+struct world_lane *world_lane_create(struct world *w, int threads)
+{
+	return w->ops->lane_create(w, threads);
+}
+
+void world_lane_work(struct world_lane *l, world_cb work, world_cb done, void *arg)
+{
+	l->world->ops->lane_work(l, work, done, arg);
+}
+
+void world_lane_destroy(struct world_lane *l)
+{
+	if (l)
+		l->world->ops->lane_destroy(l);
+}
+
 struct world_watch *world_watch_create(struct world *w, int fd, world_cb cb, void *arg)
 {
 	return w->ops->watch_create(w, fd, cb, arg);

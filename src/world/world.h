@@ -15,6 +15,7 @@
 
 struct world;
 struct world_timer;
+struct world_lane;
 struct world_watch;
 struct world_signal;
 struct world_stream;
@@ -22,7 +23,7 @@ struct world_listener;
 
 /* Ignores SIGPIPE for the whole process (a program it executes must reset that). */
 struct world *world_uv_create(struct err *err);
-/* After every timer, watch and stream is destroyed.  Waits for works under way and calls
+/* After every timer, lane, watch and stream is destroyed.  Waits for works under way and calls
  * their done(); drops laters. NULL is fine. */
 void world_destroy(struct world *w);
 void world_run(
@@ -49,8 +50,13 @@ void world_timer_destroy(
 
 /* Soon, on the loop thread, in order, never from inside this call. */
 void world_later(struct world *w, world_cb cb, void *arg);
-/* work() off the loop thread (it may touch only its own arg), then done() on it. */
+/* work() off the loop thread (it may touch only its own arg), then done() on it.  The pool
+ * is everybody's; what may be slow, or must not wait for others, has a lane: threads of its
+ * own (1 to 4) that begin works in order.  Destroying it calls nothing; works go on. */
 void world_work(struct world *w, world_cb work, world_cb done, void *arg);
+struct world_lane *world_lane_create(struct world *w, int threads);
+void world_lane_work(struct world_lane *l, world_cb work, world_cb done, void *arg);
+void world_lane_destroy(struct world_lane *l); /* NULL is fine */
 
 /* Calls cb while fd is readable (pidfds, inotify).  The fd stays the caller's, who may
  * close it once the watch is destroyed.  NULL: an fd that cannot be waited for. */

@@ -111,6 +111,86 @@ static void simw_work(struct world *w, world_cb work, world_cb done, void *arg)
 	world_timer_at(k->timer, sim_soon(u, u->work_most_ms));
 }
 
+/* A lane: as many works at once as it has threads, the others wait in order. */
+struct sim_lane_job {
+	struct sim_lane *lane;
+	world_cb work, done;
+	void *arg;
+	struct sim_lane_job *next;
+};
+
+struct sim_lane {
+	struct world_lane base;
+	int threads, running;
+	struct sim_lane_job *first, **last; /* those that wait */
+	bool destroyed;
+};
+
+static void lane_go_on(struct sim_lane *l);
+
+static void lane_run(void *arg)
+{
+	struct sim_lane_job *j = arg;
+
+	j->work(j->arg);
+}
+
+static void lane_done(void *arg)
+{
+	struct sim_lane_job *j = arg;
+	struct sim_lane *l = j->lane;
+
+	j->done(j->arg);
+	free(j);
+	l->running--; /* not before done(), which may destroy the lane */
+	lane_go_on(l);
+	if (l->destroyed && l->running == 0)
+		free(l);
+}
+
+static void lane_go_on(struct sim_lane *l)
+{
+	while (l->first && l->running < l->threads) {
+		struct sim_lane_job *j = l->first;
+
+		l->first = j->next;
+		if (!l->first)
+			l->last = &l->first;
+		l->running++;
+		simw_work(l->base.world, lane_run, lane_done, j);
+	}
+}
+
+static struct world_lane *simw_lane_create(struct world *w, int threads)
+{
+	struct sim_lane *l = mem_alloc(1, sizeof *l);
+
+	*l = (struct sim_lane){ .base.world = w, .threads = threads };
+	l->last = &l->first;
+	return &l->base;
+}
+
+static void simw_lane_work(struct world_lane *lane, world_cb work, world_cb done,
+			   void *arg)
+{
+	struct sim_lane *l = (struct sim_lane *)lane;
+	struct sim_lane_job *j = mem_alloc(1, sizeof *j);
+
+	*j = (struct sim_lane_job){ .lane = l, .work = work, .done = done, .arg = arg };
+	*l->last = j;
+	l->last = &j->next;
+	lane_go_on(l);
+}
+
+static void simw_lane_destroy(struct world_lane *lane)
+{
+	struct sim_lane *l = (struct sim_lane *)lane;
+
+	l->destroyed = true;
+	if (l->running == 0)
+		free(l);
+}
+
 /* Descriptors and signals are the real machine's: no history may depend on them. */
 static struct world_watch *simw_watch_create(struct world *w, int fd, world_cb cb,
 					     void *arg)
@@ -274,6 +354,9 @@ static const struct world_ops ops = {
 	.timers_changed = simw_changed,
 	.later_added = simw_changed,
 	.work = simw_work,
+	.lane_create = simw_lane_create,
+	.lane_work = simw_lane_work,
+	.lane_destroy = simw_lane_destroy,
 	.watch_create = simw_watch_create,
 	.watch_destroy = simw_watch_destroy,
 	.signal_create = simw_signal_create,

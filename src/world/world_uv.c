@@ -232,7 +232,7 @@ static void uvw_destroy(struct world *w)
 
 	u->closing = true;
 	uv_idle_stop(&u->idle);
-	while (u->works)
+	while (u->works || u->lanes)
 		uv_run(&u->loop, UV_RUN_ONCE);
 	uv_close((uv_handle_t *)&u->alive, NULL);
 	uv_close((uv_handle_t *)&u->timer, NULL);
@@ -259,6 +259,9 @@ static const struct world_ops ops = {
 	.timers_changed = uvw_timers_changed,
 	.later_added = uvw_later_added,
 	.work = uvw_work,
+	.lane_create = uv_lane_create,
+	.lane_work = uv_lane_work,
+	.lane_destroy = uv_lane_destroy,
 	.watch_create = uvw_watch_create,
 	.watch_destroy = uvw_watch_destroy,
 	.signal_create = uvw_signal_create,

@@ -3,6 +3,7 @@
  * build with -Db_sanitize=thread. */
 #include <ftw.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "store/sqlite_impl.h"
@@ -85,6 +86,43 @@ static void on_tick(void *arg)
 	world_timer_at(y->timer, world_mono_ms(y->b->w) + 1);
 }
 
+static int gate[2];
+
+static void hang(void *arg)
+{
+	char byte;
+
+	(void)arg;
+	if (read(gate[0], &byte, 1) < 0)
+		return;
+}
+
+static void passed(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* As with disks that hang under four inputs: the yard goes on recording. */
+static void test_hanging_pool(struct bench *b)
+{
+	struct told t = { 0 };
+	struct store_batch *batch = store_batch_create();
+	struct store_row row = a_row(99999, "ann", JOB_QUEUED);
+	int through = 0;
+
+	OK(pipe(gate) == 0, "a gate");
+	for (int i = 0; i < 16; i++)
+		world_work(b->w, hang, passed, &through);
+	add_job(b, batch, &row, NULL);
+	store_commit(b->s, batch, on_told, &t);
+	OK(spin_until(b->w, &t.yes) && through == 0,
+	   "a pool that hangs holds up no commit");
+	OK(write(gate[1], "................", 16) == 16, "it goes on");
+	for (int i = 0; i < 2000 && through < 16; i++)
+		spin(b->w, 1);
+	IS_INT(through, 16, "and so do those");
+}
+
 static void test_destroy_at_once(struct bench *b)
 {
 	for (int i = 0; i < 20; i++) {
@@ -124,6 +162,7 @@ int main(void)
 	       y.backups);
 	OK(y.backups > 0, "some backups were made");
 	world_timer_destroy(y.timer);
+	test_hanging_pool(&b);
 	test_destroy_at_once(&b);
 	store_destroy(b.s);
 	world_destroy(b.w);

@@ -549,12 +549,60 @@ static void law_listeners(struct world *w, const char *path)
 	world_listener_close(l);
 }
 
+/* ---- lanes ---- */
+
+struct step {
+	struct buf *done;
+	char letter;
+	struct world_lane *destroys;
+	int *worked, was;
+};
+
+static void step_work(void *arg)
+{
+	struct step *s = arg;
+
+	s->was = (*s->worked)++; /* unguarded: one thread, one after the other */
+}
+
+static void step_done(void *arg)
+{
+	struct step *s = arg;
+
+	buf_addc(s->done, s->letter);
+	world_lane_destroy(s->destroys);
+}
+
+static void law_lanes(struct world *w)
+{
+	AUTO_BUF struct buf done = { 0 };
+	struct world_lane *l = world_lane_create(w, 1);
+	struct step s[8];
+	int worked = 0, wrong = 0;
+
+	for (int i = 0; i < 8; i++) {
+		s[i] = (struct step){ &done, (char)('a' + i), i == 3 ? l : NULL, &worked, -1 };
+		world_lane_work(l, step_work, step_done, &s[i]);
+	}
+	for (int i = 0; i < 2000 && done.len < 8; i++)
+		spin(w, 5);
+	IS(buf_str(&done), "abcdefgh",
+	   "a lane does its works in order, also those before it was destroyed");
+	for (int i = 0; i < 8; i++)
+		wrong += s[i].was != i;
+	IS_INT(wrong, 0, "one at a time");
+	world_lane_destroy(world_lane_create(w, 2));
+	world_lane_destroy(NULL);
+	OK(true, "a lane that was never used goes too");
+}
+
 static void world_laws(struct world *w, const char *path)
 {
 	law_timers(w);
 	law_many_timers(w);
 	law_laters(w);
 	law_works(w);
+	law_lanes(w);
 	law_echo(w, path);
 	law_half_close(w, path);
 	law_pressure(w, path);

@@ -301,6 +301,58 @@ static void test_destroy_waits(void)
 	       "a world waits for works under way and tells of them; laters are dropped");
 }
 
+static void wait_nothing(void *arg)
+{
+	(void)arg;
+}
+
+struct gate {
+	int pipe[2];
+	int done;
+};
+
+static void wait_at_gate(void *arg)
+{
+	struct gate *g = arg;
+	char byte;
+
+	if (read(g->pipe[0], &byte, 1) < 0)
+		return;
+}
+
+static void through_gate(void *arg)
+{
+	((struct gate *)arg)->done++;
+}
+
+/* Whatever hangs in the pool or in another lane, a lane goes on. */
+static void test_lane_is_free(struct world *w)
+{
+	struct world_lane *slow_one = world_lane_create(w, 2), *l = world_lane_create(w, 1);
+	struct gate g = { .done = 0 };
+	bool flag = false;
+
+	OK(pipe(g.pipe) == 0, "a gate");
+	for (int i = 0; i < 8; i++)
+		world_work(w, wait_at_gate, through_gate, &g);
+	for (int i = 0; i < 4; i++)
+		world_lane_work(slow_one, wait_at_gate, through_gate, &g);
+	world_lane_work(l, wait_nothing, set_flag, &flag);
+	OK(spin_until(w, &flag) && g.done == 0,
+	   "works that hang in the pool and in another lane do not hold up a lane");
+	OK(write(g.pipe[1], "............", 12) == 12, "the gate opens");
+	for (int i = 0; i < 2000 && g.done < 12; i++)
+		spin(w, 5);
+	IS_INT(g.done, 12, "and all go through");
+	world_lane_destroy(l);
+	world_lane_work(slow_one, wait_nothing, through_gate, &g);
+	world_lane_destroy(slow_one);
+	spin(w, 50);
+	IS_INT(g.done, 13, "what a destroyed lane had is done and told");
+	close(g.pipe[0]);
+	close(g.pipe[1]);
+}
+
 static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at)
 {
 	(void)st, (void)kind, (void)at;
@@ -326,6 +378,7 @@ int main(void)
 	test_reset(w);
 	test_pipes_and_ptys(w);
 	test_watch_and_signal(w);
+	test_lane_is_free(w);
 	test_idle(w);
 	test_no_descriptors(w);
 	test_log(w);
