@@ -101,8 +101,8 @@ static int exec_open(struct exchange *ex, struct world_stream **out, struct err 
 	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, err) < 0 ||
 	    query_bool(ex, "tty", &tty, err) < 0 || exec_args(ex, argv, err) < 0)
 		return -1;
-	return yard_exec(ex->server->config.yard, ex->job, (int)task, argv, tty, out,
-			 err);
+	struct task_ref which = { .job = ex->job, .task = (int)task };
+	return yard_exec(ex->server->config.yard, &which, argv, tty, out, err);
 }
 
 void handle_exec(struct exchange *ex)

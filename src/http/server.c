@@ -46,7 +46,7 @@ static void on_stream(void *arg, struct world_stream *stream)
 	bool admin = uid == 0 || uid == s->config.daemon_uid;
 
 	/* Many users together, each within their own, must not lock the admin out. */
-	if (s->conn_count >= (size_t)(s->config.conns_max + (admin ? CONNS_RESERVE : 0)) ||
+	if (s->conn_count >= (size_t)s->config.conns_max + (admin ? CONNS_RESERVE : 0) ||
 	    !server_count(s, uid, 1)) {
 		refuse(stream);
 		return;

@@ -149,12 +149,12 @@ static int running_task(struct yard *y, int64_t job, int task, struct task_ref *
 	return 0;
 }
 
-int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bool tty,
-	      struct world_stream **out, struct err *err)
+int yard_exec(struct yard *y, const struct task_ref *which, const char *const *argv,
+	      bool tty, struct world_stream **out, struct err *err)
 {
 	struct task_ref ref;
 
-	if (running_task(y, job, task, &ref, err) < 0)
+	if (running_task(y, which->job, which->task, &ref, err) < 0)
 		return -1;
 	return y->engine->ops->exec(y->engine, &ref, argv, tty, out, err);
 }

@@ -75,8 +75,9 @@ int yard_position(const struct yard *y,
 		  int64_t job); /* in the queue: 1 is the head; 0: not waiting */
 char *yard_attempt_folder(struct yard *y, int64_t job, int task,
 			  int attempt); /* caller frees */
-int yard_exec(struct yard *y, int64_t job, int task, const char *const *argv, bool tty,
-	      struct world_stream **out, struct err *err);
+/* In the task's present attempt, whatever which->attempt says. */
+int yard_exec(struct yard *y, const struct task_ref *which, const char *const *argv,
+	      bool tty, struct world_stream **out, struct err *err);
 int yard_usage(struct yard *y, int64_t job, int task, struct engine_usage *out,
 	       struct err *err);
 

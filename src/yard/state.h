@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/* state.h - what the yard holds in memory: all of it can be had again from the store. */
+#pragma once
+
+#include "base/map.h"
+#include "plan/plan.h"
+#include "yard/yard.h"
+
+/* A job that has not ended, and what only this process knows of it. */
+struct live {
+	struct yard *yard;
+	struct job *job;
+	struct world_timer *timer; /* time limit, grace or pause: the state says which */
+	int64_t *dependants;       /* jobs that wait for this one */
+	size_t dependant_count, dependant_cap;
+	bool launched; /* this attempt's tasks are the engine's: exits will come from there */
+	bool maybe_begun; /* an earlier process may have given this attempt to the engine */
+	bool collecting;
+	bool dirty; /* its row is not in the batch yet */
+};
+
+/* What waits for a commit: an event with its effects, a caller's answer, or both. */
+struct pending {
+	struct event event; /* kind EVENT_KIND_COUNT: just an answer */
+	uint32_t effects;
+	yard_done done;
+	void *arg;
+	int64_t job;
+	bool again;
+};
+
+struct pendings {
+	struct pending *items;
+	size_t count, cap;
+};
+
+/* A depot call under way; freed by its answer or with the yard. */
+struct errand {
+	struct yard *yard;
+	int64_t job;
+	int attempt;
+	struct errand *prev, *next;
+};
+
+struct refusal {
+	struct err err;
+	yard_done done;
+	void *arg;
+	struct refusal *next;
+};
+
+struct user {
+	char name[NAME_MAX_BYTES];
+	int slot;
+};
+
+struct quota_entry {
+	char scope[8], name[NAME_MAX_BYTES];
+	struct quota quota;
+};
+
+struct yard {
+	struct yard_config config;
+	struct world *world;
+	struct plan *plan;
+	struct engine *engine;
+	struct map *live;   /* id → struct live */
+	struct map *keys;   /* "owner\nkey" → struct live */
+	struct map *per_owner; /* owner → how many live jobs, as a pointer */
+	struct map *users;  /* name → struct user */
+	struct map *quotas; /* "scope/name" → struct quota_entry */
+	int user_slots;
+	struct node *nodes;
+	size_t node_count, node_cap;
+
+	int64_t next_seq, next_job, committed_seq;
+	struct store_batch *batch; /* recorded, not given to the store yet */
+	struct live **dirty;       /* jobs in the batch */
+	size_t dirty_count, dirty_cap;
+	struct pendings waiting, committing;
+	bool commit_under_way, flush_asked, step_asked, booting;
+	struct err trouble; /* the store's last failure; code NONE: it is well */
+	struct world_timer *retry;
+
+	struct errand *errands;
+	struct refusal *refusals, *last_refusal;
+	struct yard_watch *watches;
+	struct yard_watch *watch_next; /* the walk that is under way */
+};
+
+struct yard_watch {
+	struct yard *yard;
+	void (*each)(void *arg, const struct event *e);
+	void *arg;
+	struct yard_watch *prev, *next;
+};
