@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/plain.h"
 #include "cli/table.h"
 #include "codec/url.h"
 #include "wire/outcome.h"
@@ -49,15 +50,27 @@ void cli_print(const struct buf *text)
 	cli_write(STDOUT_FILENO, buf_str(text), text->len);
 }
 
-static __attribute__((format(printf, 3, 0))) void
-say(const struct cli *c, enum table_colour colour, const char *fmt, va_list ap)
+void cli_print_json(const struct buf *json)
 {
 	AUTO_BUF struct buf out = { 0 };
 
+	plain_json(&out, json);
+	if (!out.len || out.data[out.len - 1] != '\n')
+		buf_addc(&out, '\n');
+	cli_print(&out);
+}
+
+static __attribute__((format(printf, 3, 0))) void
+say(const struct cli *c, enum table_colour colour, const char *fmt, va_list ap)
+{
+	AUTO_BUF struct buf out = { 0 }, words = { 0 };
+
+	buf_vprintf(&words, fmt, ap);
+	AUTO_FREE char *text = buf_take(&words);
+	plain_text(text, "\n\t"); /* much of it is what other people wrote */
 	if (c->colour_err)
 		buf_adds(&out, table_colour_code(colour));
-	buf_adds(&out, "yard: ");
-	buf_vprintf(&out, fmt, ap);
+	buf_printf(&out, "yard: %s", text);
 	if (c->colour_err && colour != TABLE_PLAIN)
 		buf_adds(&out, TABLE_COLOUR_END);
 	buf_addc(&out, '\n');

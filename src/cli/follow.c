@@ -10,6 +10,7 @@
 #include "base/logframe.h"
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/plain.h"
 #include "cli/table.h"
 #include "codec/url.h"
 
@@ -44,6 +45,8 @@ struct follower {
 	bool in_frame;
 	bool known; /* the frame was printed whole before the connection broke */
 	struct buf out[OUTPUTS]; /* gathered until the piece is over */
+	bool plain[OUTPUTS];
+	unsigned char last[OUTPUTS]; /* byte written, for plain_stream() */
 };
 
 static enum table_colour colour_of(size_t rank)
@@ -82,6 +85,14 @@ static void flush_out(struct follower *w)
 	}
 }
 
+static void add_bytes(struct follower *w, int where, const char *data, size_t len)
+{
+	if (w->plain[where])
+		plain_stream(&w->out[where], data, len, &w->last[where]);
+	else
+		buf_add(&w->out[where], data, len);
+}
+
 static void put_line(struct follower *w, struct place *p, int where)
 {
 	struct buf *out = &w->out[where];
@@ -91,7 +102,7 @@ static void put_line(struct follower *w, struct place *p, int where)
 		buf_printf(out, "%s ", units_show_time(p->began_us[where] / 1000, time));
 	if (p->prefix)
 		buf_adds(out, p->prefix);
-	buf_add(out, buf_str(&p->line[where]), p->line[where].len);
+	add_bytes(w, where, buf_str(&p->line[where]), p->line[where].len);
 	buf_addc(out, '\n');
 	buf_clear(&p->line[where]);
 }
@@ -141,8 +152,9 @@ static void put_data(struct follower *w, const char *data, size_t len)
 	if (w->lines) {
 		put_lines(w, p, where, data, len);
 	} else if (len) {
+		flush_out(w); /* in the order the two came */
+		add_bytes(w, where, data, len);
 		flush_out(w);
-		cli_write(where == OUT ? STDOUT_FILENO : STDERR_FILENO, data, len);
 	}
 	if (w->done == w->frame.len) {
 		p->offset = w->where.offset;
@@ -299,6 +311,8 @@ int follow_log(struct cli *c, const struct follow *f, struct err *err)
 	int rc, breaks = 0;
 
 	make_places(&w);
+	w.plain[OUT] = f->plain && isatty(STDOUT_FILENO);
+	w.plain[ERR] = f->plain && isatty(STDERR_FILENO);
 	for (;;) {
 		size_t got = 0;
 		rc = follow_once(&w, &got, err);

@@ -16,6 +16,7 @@ struct follow {
 	const char *attempt;     /* a number, "last" or "all" */
 	int64_t tail;            /* lines; -1: all */
 	bool follow, timestamps;
+	bool plain; /* on a terminal, nothing that the terminal would act on */
 	/* A descriptor to listen to meanwhile (-1: none), and what to do when it is readable:
 	 * true ends the following. */
 	int other;

@@ -12,6 +12,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/outcome.h"
+#include "cli/plain.h"
 #include "cli/table.h"
 #include "cli/view.h"
 #include "codec/url.h"
@@ -51,9 +52,7 @@ static int print_json(struct cli *c, const char *target)
 
 	if (cli_get(c, &a, &err, "%s", target) < 0)
 		return cli_fail(c, &err);
-	if (a.body.len && a.body.data[a.body.len - 1] != '\n')
-		buf_addc(&a.body, '\n');
-	cli_print(&a.body);
+	cli_print_json(&a.body);
 	return 0;
 }
 
@@ -194,8 +193,10 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 		return cli_fail(c, &err);
 	const struct doc_node *map = doc_root(answer.doc);
 	const char *why = doc_str(map, "why", NULL);
-	buf_adds(&out, why && *why ? why : doc_str(map, "state", "nothing is known"));
-	buf_addc(&out, '\n');
+	AUTO_FREE char *text = mem_strdup(
+		why && *why ? why : doc_str(map, "state", "nothing is known"));
+	plain_text(text, "\n\t");
+	buf_printf(&out, "%s\n", text);
 	cli_print(&out);
 	return 0;
 }
@@ -395,7 +396,10 @@ static int run_version(struct cli *c, const void *args, const struct opts_list *
 	(void)operands;
 	/* Nobody being there is an answer, too. */
 	bool up = cli_get(c, &a, &err, "/version") == 0;
-	const char *theirs = up ? doc_str(doc_root(a.doc), "version", "unknown") : NULL;
+	const char *answered = up ? doc_str(doc_root(a.doc), "version", "unknown") : NULL;
+	AUTO_FREE char *theirs = mem_strdup(answered);
+	if (theirs)
+		plain_text(theirs, "");
 	if (v->json) {
 		struct json j;
 		json_init(&j, &out);

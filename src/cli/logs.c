@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* logs.c - `yard logs`. */
+#include <pwd.h>
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/follow.h"
 
 struct logs_args {
-	bool follow, timestamps;
+	bool follow, timestamps, raw;
 	const char *task, *attempt, *tail;
 };
 
@@ -17,8 +20,17 @@ static const struct opt logs_table[] = {
 	{ "tail", 'n', OPT_TEXT, OPT_INTO(struct logs_args, tail), "N", "only the last N lines of each task" },
 	{ "attempt", 0, OPT_TEXT, OPT_INTO(struct logs_args, attempt), "N", "of this attempt; last (as usual) or all" },
 	{ "timestamps", 'T', OPT_FLAG, OPT_INTO(struct logs_args, timestamps), NULL, "when each line was written" },
+	{ "raw", 0, OPT_FLAG, OPT_INTO(struct logs_args, raw), NULL, "another's, with what a terminal acts on" },
 };
 /* clang-format on */
+
+/* Whether what the job wrote is our own doing. */
+static bool is_ours(const struct job *j)
+{
+	const struct passwd *pw = getpwuid(geteuid());
+
+	return pw && str_eq(pw->pw_name, j->owner);
+}
 
 static int run_logs(struct cli *c, const void *args, const struct opts_list *operands)
 {
@@ -45,6 +57,7 @@ static int run_logs(struct cli *c, const void *args, const struct opts_list *ope
 		AUTO_FREE char *id = str_printf("%lld", (long long)w.job->id);
 		f.job = id;
 		f.names = w.job;
+		f.plain = !a->raw && !is_ours(w.job);
 		rc = follow_log(c, &f, &err);
 	}
 	wire_job_fini(&w);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/cli.h"
+#include "cli/plain.h"
 #include "cli/table.h"
 #include "cli/view.h"
 
@@ -22,13 +23,16 @@ static const struct opt show_table[] = {
 static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const char *name,
 						       const char *fmt, ...)
 {
+	AUTO_BUF struct buf value = { 0 };
 	va_list ap;
 
-	buf_printf(out, "%-12s", name);
 	va_start(ap, fmt);
-	buf_vprintf(out, fmt, ap);
+	buf_vprintf(&value, fmt, ap);
 	va_end(ap);
-	buf_addc(out, '\n');
+	AUTO_FREE char *text = buf_take(&value), *head = mem_strdup(name);
+	plain_text(text, "\n\t"); /* much of it is what the owner wrote */
+	plain_text(head, "");
+	buf_printf(out, "%-12s%s\n", head, text);
 }
 
 static void add_times(const struct job *j, struct buf *out)
@@ -138,11 +142,10 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 		c->colour_out ? table_colour_code(view_colour(j->state, j->outcome)) : "";
 
 	line(out, "job", "%" PRId64 " %s", j->id, j->spec->name);
-	line(out, "state", "%s%s%s%s%s", colour, word, *colour ? TABLE_COLOUR_END : "",
-	     ended ? "" : ": ",
-	     ended    ? ""
-	     : w->why ? w->why
-		      : wire_state_words(j->state));
+	AUTO_FREE char *why = mem_strdup(w->why ? w->why : wire_state_words(j->state));
+	plain_text(why, "\n\t");
+	buf_printf(out, "%-12s%s%s%s%s%s\n", "state", colour, word,
+		   *colour ? TABLE_COLOUR_END : "", ended ? "" : ": ", ended ? "" : why);
 	if (ended && j->outcome != OUTCOME_SUCCEEDED)
 		line(out, "exit code", "%d", w->exit_code);
 	if (j->reason && *j->reason)
@@ -166,9 +169,7 @@ static int run_show(struct cli *c, const void *args, const struct opts_list *ope
 	if (cli_get(c, &answer, &err, "%s", target) < 0)
 		return cli_fail(c, &err);
 	if (a->json) {
-		if (answer.body.data[answer.body.len - 1] != '\n')
-			buf_addc(&answer.body, '\n');
-		cli_print(&answer.body);
+		cli_print_json(&answer.body);
 		return 0;
 	}
 	if (wire_job_read(doc_root(answer.doc), &w, &err) < 0)

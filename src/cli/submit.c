@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/key.h"
+#include "cli/plain.h"
 #include "cli/snapshot.h"
 
 struct submit_args {
@@ -95,7 +96,8 @@ static void print_problems(const struct cli *c, const char *file,
 		if (p->items[i].field && *p->items[i].field)
 			buf_printf(&out, " %s:", p->items[i].field);
 		buf_printf(&out, " %s\n", p->items[i].text);
-		cli_write(STDERR_FILENO, out.data, out.len);
+		plain_text(out.data, "\n\t");
+		cli_write(STDERR_FILENO, out.data, strlen(out.data));
 	}
 	cli_say(c, "%s was refused: %zu problem%s", file, p->count,
 		p->count == 1 ? "" : "s");
@@ -105,14 +107,17 @@ static void print_answer(const struct answer *a, bool json)
 {
 	AUTO_BUF struct buf out = { 0 };
 
-	if (json)
-		buf_printf(&out, "%s", buf_str(&a->body));
-	else if (doc_bool(doc_root(a->doc), "dry_run", false))
+	if (json) {
+		cli_print_json(&a->body);
+		return;
+	}
+	if (doc_bool(doc_root(a->doc), "dry_run", false))
 		buf_adds(&out, doc_str(doc_root(a->doc), "words", "it could run"));
 	else
 		buf_printf(&out, "%" PRId64, doc_i64(doc_root(a->doc), "id", 0));
-	if (out.len && out.data[out.len - 1] != '\n')
-		buf_addc(&out, '\n');
+	AUTO_FREE char *text = buf_take(&out);
+	plain_text(text, "\n\t");
+	buf_printf(&out, "%s\n", text);
 	cli_print(&out);
 }
 

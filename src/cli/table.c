@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
+#include "cli/plain.h"
 
 #define GAP 2
 
@@ -40,31 +41,6 @@ void table_destroy(struct table *t)
 	free(t);
 }
 
-/* Characters, not bytes.  What could move the cursor or is not UTF-8 becomes '?': names and
- * reasons come from other people. */
-static size_t make_plain(char *text)
-{
-	size_t width = 0, len = strlen(text), out = 0;
-
-	for (size_t i = 0; i < len;) {
-		size_t n = utf8_sequence(text + i, len - i);
-		bool control = (unsigned char)text[i] < ' ' || text[i] == 0x7f ||
-			       (n == 2 && (unsigned char)text[i] == 0xc2 &&
-				(unsigned char)text[i + 1] < 0xa0);
-		if (n == 0 || control) {
-			i += n ? n : 1;
-			text[out++] = '?';
-		} else {
-			memmove(text + out, text + i, n);
-			i += n;
-			out += n;
-		}
-		width++;
-	}
-	text[out] = '\0';
-	return width;
-}
-
 void table_cell(struct table *t, enum table_colour colour, const char *fmt, ...)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -76,7 +52,7 @@ void table_cell(struct table *t, enum table_colour colour, const char *fmt, ...)
 	mem_grow(&t->cells, &t->cap, t->count, sizeof *t->cells);
 	struct cell *c = &t->cells[t->count++];
 	c->text = mem_strdup(buf_str(&text));
-	c->width = make_plain(c->text);
+	c->width = plain_text(c->text, "");
 	c->colour = colour;
 }
 

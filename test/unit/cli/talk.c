@@ -299,6 +299,47 @@ static void several_tasks(void)
 	forget(&r);
 }
 
+/* What a user wrote must not reach another's terminal as commands to it. */
+static void escapes(void)
+{
+#define EVIL "\\u001b]0;x\\u0007\\u009b2J"
+	static const char job[] =
+		"{\"id\":9,\"name\":\"x\",\"owner\":\"a" EVIL
+		"\",\"state\":\"ended\",\"outcome\":\"failed\",\"reason\":\"r" EVIL
+		"\",\"exit_code\":1,\"tasks\":[],\"spec\":{\"name\":\"x\",\"priority\":0,"
+		"\"preemptible\":false,\"roles\":[{\"name\":\"main\",\"count\":1,"
+		"\"command\":[\"echo\",\"c" EVIL "\"],\"image\":\"host\",\"resources\":{"
+		"\"cpu\":1,\"memory\":\"1Gi\",\"shm\":\"512Mi\"},\"completion\":{"
+		"\"fail-after\":1,\"succeed-after\":\"all\"}}],\"retry\":{\"max\":0,"
+		"\"backoff\":\"10s\",\"backoff-max\":\"10m\"},\"grace\":\"30s\"}}";
+	const struct {
+		const char *line, *wants, *body;
+		int status;
+	} rows[] = {
+		{ "yard show 9", "GET /yard/v1/jobs/9", job, 200 },
+		{ "yard wait 9", "GET /yard/v1/jobs/9/wait", job, 200 },
+		{ "yard show --json 9", "GET /yard/v1/jobs/9",
+		  "{\"name\":\"\302\2332J\"}", 200 },
+		{ "yard why 9", "GET /yard/v1/jobs/9/why", "{\"why\":\"w" EVIL "\"}",
+		  200 },
+		{ "yard why 9", "GET /yard/v1/jobs/9/why",
+		  "{\"error\":{\"code\":\"not-found\",\"message\":\"m" EVIL "\"}}", 404 },
+	};
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct step s = { rows[i].wants, NULL, rows[i].status,
+				  text(rows[i].body) };
+		struct result r = yard(&s, 1, rows[i].line);
+		bool bad = strpbrk(buf_str(&r.out), "\033\007\233") ||
+			   strpbrk(buf_str(&r.err), "\033\007\233");
+		OK(!bad && r.out.len + r.err.len > 0,
+		   "%s (%d) prints nothing that a terminal acts on", rows[i].line,
+		   rows[i].status);
+		forget(&r);
+	}
+#undef EVIL
+}
+
 static void errors(void)
 {
 	struct step lost[] = {
@@ -408,6 +449,7 @@ int main(void)
 	run_passes_all_on();
 	run_survives_breaks();
 	several_tasks();
+	escapes();
 	errors();
 	code_goes_once();
 	fflush(stdout);
