@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -283,6 +284,11 @@ int cgroup_join(const struct cgroup *g, struct err *err)
 			return err_sys(err, "join %s", g->path[c]);
 	}
 	return 0;
+}
+
+void cgroup_hide(void)
+{
+	(void)!unshare(CLONE_NEWCGROUP);
 }
 
 int64_t cgroup_memory(const struct cgroup *g)

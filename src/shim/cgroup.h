@@ -35,6 +35,9 @@ int cgroup_create(struct cgroup *g, const char *name, const struct cgroup_limits
 int cgroup_join(const struct cgroup *g, struct err *err);
 /* v2: a descriptor for CLONE_INTO_CGROUP, which saves joining; -1: none. */
 int cgroup_fd(const struct cgroup *g);
+/* The groups this process is in are the top to it: where they are on the machine is not the
+ * task's to know.  Only a view, so a kernel without it is no failure. */
+void cgroup_hide(void);
 int64_t cgroup_memory(const struct cgroup *g); /* bytes now; -1: not known */
 int64_t cgroup_memory_peak(const struct cgroup *g);
 int64_t cgroup_cpu_ms(const struct cgroup *g);

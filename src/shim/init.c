@@ -153,6 +153,7 @@ _Noreturn void init_run(const struct init_config *c)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (c->cgroup->kind == CGROUP_V1 && cgroup_join(c->cgroup, &err) < 0)
 		fail(c, &err);
+	cgroup_hide();
 	if (c->task->uid_base < 0)
 		wait_for(c, NOTE_MAPPED);
 	if (sandbox_build(c->task, c->maps, &err) < 0)

@@ -33,7 +33,7 @@ static int device(const struct sandbox *s, const char *path, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "%s is not a device of this machine",
 			       path);
 	if (s->root_mode) {
-		if (mknodat(dir, name, S_IFCHR | 0666, st.st_rdev) < 0 ||
+		if (mknodat(dir, name, (st.st_mode & S_IFMT) | 0666, st.st_rdev) < 0 ||
 		    fchownat(dir, name, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0)
 			return err_sys(err, "make %s in the sandbox", path);
 		return 0;
@@ -103,6 +103,21 @@ static int dev(const struct sandbox *s, struct err *err)
 	return devpts(s, err) < 0 || shm(s, err) < 0 ? -1 : 0;
 }
 
+/* v2: the task's own group as the top, so that a program which asks for its limits finds
+ * them; what cannot be had it does without. */
+static void own_groups(unsigned attr)
+{
+	static const char *const none[] = { NULL };
+	struct err unseen = { 0 };
+	int fd;
+
+	if (access("/sys/fs/cgroup/cgroup.controllers", F_OK) < 0)
+		return;
+	fd = mount_new("cgroup2", none, attr, &unseen);
+	if (fd >= 0)
+		mount_place(fd, AT_FDCWD, "root/sys/fs/cgroup", &unseen);
+}
+
 int sandbox_kernel(struct sandbox *s, struct err *err)
 {
 	static const char *const none[] = { NULL };
@@ -115,6 +130,9 @@ int sandbox_kernel(struct sandbox *s, struct err *err)
 	if (proc < 0 || mount_place(proc, AT_FDCWD, "root/proc", err) < 0)
 		return err_wrap(err, "a /proc of its own");
 	/* Without root, mounts below it come along: they may not be taken apart there. */
-	return mount_bind("/sys", AT_FDCWD, "root/sys", MOUNT_ATTR_RDONLY | quiet,
-			  !s->root_mode, err);
+	if (mount_bind("/sys", AT_FDCWD, "root/sys", MOUNT_ATTR_RDONLY | quiet,
+		       !s->root_mode, err) < 0)
+		return -1;
+	own_groups(MOUNT_ATTR_RDONLY | quiet);
+	return 0;
 }
