@@ -73,30 +73,51 @@ static void answer(struct client *c, enum shim_type type, const void *data, size
 		drop(c);
 }
 
-/* The exec is served by a grandchild, which nobody has to wait for: a client that hangs,
- * floods or dies touches neither the task nor its log. */
+/* A free place for an exec, after those that ended were reaped; NULL: all are taken. */
+static pid_t *exec_place(struct hold *h)
+{
+	pid_t *free_one = NULL;
+
+	for (size_t i = 0; i < HOLD_EXECS_MAX; i++) {
+		pid_t *pid = &h->execs[i];
+
+		if (*pid > 0 && waitpid(*pid, NULL, WNOHANG) != 0)
+			*pid = 0;
+		if (*pid == 0)
+			free_one = pid;
+	}
+	return free_one;
+}
+
+/* The exec is served by a child: a client that hangs, floods or dies touches neither the
+ * task nor its log. */
 static void exec(struct hold *h, struct client *c, const struct shim_frame *f,
 		 size_t used)
 {
 	struct shim_exec e;
 	struct err err = { 0 };
-	pid_t pid;
+	pid_t pid, *place = exec_place(h);
 
+	if (!place) {
+		err_set(&err, ERR_BUSY,
+			"%d commands run in this task by exec already: end one first",
+			HOLD_EXECS_MAX);
+		answer(c, SHIM_ERROR, err.text, strlen(err.text));
+		return;
+	}
 	if (shim_exec_decode(f->data, f->len, &e, &err) < 0) {
 		answer(c, SHIM_ERROR, err.text, strlen(err.text));
 		return;
 	}
 	pid = fork();
 	if (pid == 0) {
-		if (fork() != 0)
-			_exit(0);
 		buf_drop(&c->in, used);
 		exec_serve(h, c->fd, &e, &c->in);
 	}
 	if (pid > 0)
-		waitpid(pid, NULL, 0);
+		*place = pid;
 	shim_exec_fini(&e);
-	drop(c); /* it is the grandchild's now */
+	drop(c); /* it is the child's now */
 }
 
 static void usage(struct hold *h, struct client *c)

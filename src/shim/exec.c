@@ -28,6 +28,8 @@
 #define BACKLOG_MAX                                                                      \
 	(256u << 10) /* bytes a slow client may be behind before output waits */
 
+#define AFTER_MS 5000
+
 struct session {
 	int conn, wire;
 	int in, out, err; /* tty: all one terminal (err -1) */
@@ -56,11 +58,11 @@ static void child_enter(const struct hold *h, int wire)
 	int user = locked ? h->spaces[HOLD_INNER] : h->maps.range;
 	struct err err = { 0 };
 
-	prctl(PR_SET_DUMPABLE, 0); /* from here on the task can see us */
 	if (cgroup_join(&h->cgroup, &err) < 0) {
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}
+	cgroup_hide();
 	if (setns(h->spaces[HOLD_IPC], CLONE_NEWIPC) < 0 ||
 	    setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
 	    setns(mounts, CLONE_NEWNS) < 0)
@@ -243,8 +245,11 @@ static int finish(struct session *s)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* Until the command has ended and its output is told, or the client is gone.  One that does
+ * not read what is told cannot keep us for longer than AFTER_MS. */
 static void pump(struct session *s)
 {
+	int64_t until_ms = 0;
 	bool ended = false;
 
 	while (from_client(s, false) && flush(s)) {
@@ -264,15 +269,18 @@ static void pump(struct session *s)
 			return;
 		/* After the command's end its output is drained, but not what a child of it
 		 * that stays behind may still say. */
-		int n = poll(p, COUNT_OF(p), ended && room ? 50 : -1);
-		if (n == 0 && s->to.len == 0)
+		int n = poll(p, COUNT_OF(p), ended ? 50 : -1);
+		if ((n == 0 && s->to.len == 0) ||
+		    (ended && hold_mono_ms() >= until_ms))
 			return;
 		if (p[1].revents)
 			from_command(s, &s->out, SHIM_STDOUT);
 		if (p[2].revents)
 			from_command(s, &s->err, SHIM_STDERR);
-		if (p[4].revents)
+		if (p[4].revents) {
 			ended = true;
+			until_ms = hold_mono_ms() + AFTER_MS;
+		}
 		if (p[0].revents & (POLLIN | POLLHUP | POLLERR) && !from_client(s, true))
 			break;
 	}
@@ -365,6 +373,8 @@ _Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e,
 	struct err err = { 0 };
 	uint8_t code;
 
+	/* Before the task can see us, which a child of ours in its namespace can be. */
+	prctl(PR_SET_DUMPABLE, 0);
 	/* Nothing of the shim's may stay open here: its lock and its sockets are its life signs. */
 	close(h->lock);
 	close(h->daemon);

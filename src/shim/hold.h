@@ -14,6 +14,7 @@
 #include "shim/watch.h"
 
 #define HOLD_CLIENTS_MAX 16
+#define HOLD_EXECS_MAX   16
 
 /* The namespaces of a task, in the order an exec enters them. */
 enum {
@@ -47,6 +48,7 @@ struct hold {
 	int out, err;          /* its output; -1: ended */
 	int listener;
 	struct client clients[HOLD_CLIENTS_MAX];
+	pid_t execs[HOLD_EXECS_MAX]; /* who serve one each; 0: free */
 	struct cgroup cgroup;
 	struct log log;
 	struct watch watch;
