@@ -40,9 +40,9 @@ struct depot_upload {
 	struct depot_files *depot;
 	char hash[PACK_HASH_HEX];
 	int fd;
-	int64_t uid; /* who sends it */
+	int64_t uid;           /* who sends it */
 	int64_t bytes, looked; /* looked: `bytes` when the disk's room was last seen */
-	uint64_t unique; /* names the folder it is unpacked in */
+	uint64_t unique;       /* names the folder it is unpacked in */
 	depot_collected done;
 	void *arg;
 	bool failed;
@@ -111,10 +111,11 @@ static int check_room(const struct depot_files *d, struct err *err)
 		floor = (int64_t)(fs.f_blocks * fs.f_frsize) / ROOM_PART;
 	if (free >= (floor < ROOM_BYTES ? floor : ROOM_BYTES))
 		return 0;
-	return err_set(err, ERR_IO,
-		       "the disk that holds %s is nearly full (%s are left): no code is taken "
-		       "until there is more room",
-		       d->state, units_show_bytes(free, text));
+	return err_set(
+		err, ERR_IO,
+		"the disk that holds %s is nearly full (%s are left): no code is taken "
+		"until there is more room",
+		d->state, units_show_bytes(free, text));
 }
 
 static int nameless_file(const char *folder, struct err *err)
@@ -164,10 +165,11 @@ int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 	char text[UNITS_TEXT_MAX];
 
 	if ((int64_t)len > u->depot->code_bytes_max - u->bytes)
-		return err_set(err, ERR_TOO_LARGE,
-			       "a code snapshot may have %s; leave data out of it by .gitignore "
-			       "or .yardignore, and give it as an input",
-			       units_show_bytes(u->depot->code_bytes_max, text));
+		return err_set(
+			err, ERR_TOO_LARGE,
+			"a code snapshot may have %s; leave data out of it by .gitignore "
+			"or .yardignore, and give it as an input",
+			units_show_bytes(u->depot->code_bytes_max, text));
 	if (u->bytes - u->looked >= ROOM_EVERY) {
 		u->looked = u->bytes;
 		if (check_room(u->depot, err) < 0)

@@ -55,7 +55,7 @@ struct depot {
 struct depot *depot_files_create(struct world *w, const char *state_dir,
 				 const char *unpack_path, struct err *err);
 struct depot_rules {
-	const char *socket; /* the daemon's own: no input may hold it; NULL: none */
+	const char *socket;     /* the daemon's own: no input may hold it; NULL: none */
 	int64_t code_bytes_max; /* of one snapshot; 0: 2 GiB */
 };
 /* Of the real depot, before anything is asked of it. */

@@ -16,8 +16,8 @@ struct depot_files {
 	char *socket; /* the daemon's, or NULL */
 	int64_t code_bytes_max;
 	int uploads; /* begun and not yet over */
-	int refs;  /* its owner, and each piece of work under way */
-	bool gone; /* destroyed: nobody waits for answers any more */
+	int refs;    /* its owner, and each piece of work under way */
+	bool gone;   /* destroyed: nobody waits for answers any more */
 };
 
 /* The real depot behind the interface; the simulated one has no code. */

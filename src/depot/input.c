@@ -220,19 +220,22 @@ int input_check_place(const char *path, const char *state, const char *socket,
 	const char *rest = below(path, state);
 
 	if (rest && !is_output(rest))
-		return err_set(err, ERR_DENIED,
-			       "%s lies in the daemon's own state (%s): a task may be given "
-			       "of it only what a job put out",
-			       path, state);
+		return err_set(
+			err, ERR_DENIED,
+			"%s lies in the daemon's own state (%s): a task may be given "
+			"of it only what a job put out",
+			path, state);
 	if (!rest && below(state, path))
-		return err_set(err, ERR_DENIED,
-			       "%s holds the daemon's own state (%s): name the folder that is "
-			       "needed",
-			       path, state);
+		return err_set(
+			err, ERR_DENIED,
+			"%s holds the daemon's own state (%s): name the folder that is "
+			"needed",
+			path, state);
 	if (socket && below(socket, path))
-		return err_set(err, ERR_DENIED,
-			       "%s holds the daemon's socket (%s): name the folder that is "
-			       "needed",
-			       path, socket);
+		return err_set(
+			err, ERR_DENIED,
+			"%s holds the daemon's socket (%s): name the folder that is "
+			"needed",
+			path, socket);
 	return 0;
 }

@@ -110,7 +110,8 @@ static bool fence(struct attempt *a, const char *why)
 		return true;
 	if (process_folder(a->folder, &err) >= 0)
 		rc = shim_fence(a->folder, why, &err);
-	if (rc <= 0) { /* it has begun after all, or the disk is full: nothing is sure yet */
+	if (rc <=
+	    0) { /* it has begun after all, or the disk is full: nothing is sure yet */
 		enter(a, ATTEMPT_LOOKING);
 		pause_for(a, rc == 0 ? LOOK_PAUSE_MS : PAUSE_MS_MAX);
 	}
@@ -319,7 +320,8 @@ static void on_timer(void *arg)
 	}
 	if (a->kill_by_ms && now(a) >= a->kill_by_ms) {
 		kill_shim(a);
-		pause_for(a, a->state == ATTEMPT_LOOKING ? LOOK_PAUSE_MS : KILL_WITHIN_MS);
+		pause_for(a,
+			  a->state == ATTEMPT_LOOKING ? LOOK_PAUSE_MS : KILL_WITHIN_MS);
 		return;
 	}
 	if (a->state == ATTEMPT_LOOKING)

@@ -121,7 +121,8 @@ void machine_discover(const struct engine_process_config *c, const char *dev,
 
 	*out = (struct machine){ 0 };
 	snprintf(n->name, sizeof n->name, "%s", c->node_name);
-	n->capacity.cpu_milli = c->cpu_milli ? c->cpu_milli : 1000 * (int64_t)machine_cores();
+	n->capacity.cpu_milli =
+		c->cpu_milli ? c->cpu_milli : 1000 * (int64_t)machine_cores();
 	n->capacity.memory_bytes =
 		c->memory_bytes ? c->memory_bytes : memory_of_machine();
 	n->up = true;

@@ -59,7 +59,7 @@ struct attempt {
 	enum attempt_state state;
 	struct bundle *bundle; /* until it was sent */
 	bool spawned; /* by this engine: what leaves no trace was never started */
-	bool fresh; /* we made the folder: no earlier daemon told anybody of it */
+	bool fresh;   /* we made the folder: no earlier daemon told anybody of it */
 	bool told_started, forgotten;
 	struct link *link;    /* the shim's own socket, or a connection that watches it */
 	struct link *control; /* requests; made when first needed */

@@ -466,7 +466,8 @@ void *sim_machine_detach(struct engine_sim_machine *m)
 			continue;
 		t->on_its_way = chance(m, 50);
 		if (!t->on_its_way)
-			t->state = SIM_NEW; /* no mark was left: it may be started again */
+			t->state =
+				SIM_NEW; /* no mark was left: it may be started again */
 	}
 	return was ? m->up.arg : NULL;
 }

@@ -28,7 +28,7 @@
 #include "world/world.h"
 
 #define CONNS_MAX        10000
-#define CONNS_RESERVE    100 /* beyond, for admins */
+#define CONNS_RESERVE    100         /* beyond, for admins */
 #define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
 #define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
 #define ROUTE_PARAMS_MAX 2

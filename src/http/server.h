@@ -23,9 +23,9 @@ struct http_server;
 struct http_config {
 	struct world *world;
 	struct yard *yard;
-	struct depot *depot;               /* the real one; NULL: no code is taken */
-	int64_t daemon_uid;                /* admin, beside root */
-	int64_t uid_base; /* root mode: the first uid of tasks, who may not call */
+	struct depot *depot; /* the real one; NULL: no code is taken */
+	int64_t daemon_uid;  /* admin, beside root */
+	int64_t uid_base;    /* root mode: the first uid of tasks, who may not call */
 	int64_t idle_ms, head_ms, body_ms; /* time-outs; 0: 120 s, 15 s, 60 s */
 	int conns_per_user; /* at a time, of one who is not admin; 0: 1000 */
 	int conns_max;      /* of all; admins have some more; 0: 10000 */

@@ -94,12 +94,12 @@ int daemon_boot(struct daemon *d, struct err *err)
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
-	d->http = http_server_create(&(struct http_config){ .world = d->world,
-							    .yard = d->yard,
-							    .depot = d->depot,
-							    .daemon_uid = geteuid(),
-							    .uid_base =
-								    d->place.uid_base });
+	d->http = http_server_create(
+		&(struct http_config){ .world = d->world,
+				       .yard = d->yard,
+				       .depot = d->depot,
+				       .daemon_uid = geteuid(),
+				       .uid_base = d->place.uid_base });
 	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
 	d->interrupt = world_signal_create(d->world, SIGINT, on_signal, d);
 	return http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err);

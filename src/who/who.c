@@ -59,10 +59,11 @@ static int refuse_peer(int64_t uid, const struct who_rules *rules, struct err *e
 			"uid %lld belongs to a task: tasks may not call the daemon, only "
 			"accounts of this machine may",
 			(long long)uid);
-	return err_set(err, ERR_DENIED,
-		       "uid %lld has no account on this machine: only accounts that are in "
-		       "its user database may call the daemon",
-		       (long long)uid);
+	return err_set(
+		err, ERR_DENIED,
+		"uid %lld has no account on this machine: only accounts that are in "
+		"its user database may call the daemon",
+		(long long)uid);
 }
 
 int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
@@ -70,7 +71,8 @@ int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 {
 	AUTO_BUF struct buf user_room = { 0 }, group_room = { 0 };
 	struct principal p = { .uid = peer->uid,
-			       .admin = peer->uid == 0 || peer->uid == rules->daemon_uid };
+			       .admin =
+				       peer->uid == 0 || peer->uid == rules->daemon_uid };
 	struct passwd pw;
 	struct group gr;
 

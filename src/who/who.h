@@ -30,6 +30,7 @@ bool who_may_touch(const struct principal *p, const char *owner);
 
 /* Root mode: slot n owns host uids [base + n * WHO_RANGE, + WHO_RANGE). */
 #define WHO_RANGE 65536
-#define WHO_UID_END INT64_C(4294967294) /* one above the last uid that can be given away */
+#define WHO_UID_END                                                                      \
+	INT64_C(4294967294) /* one above the last uid that can be given away */
 /* First uid of slot 0: above every range in /etc/subuid and every uid in use. */
 int64_t who_uid_base(const char *subuid_path, struct err *err);

@@ -13,7 +13,8 @@
 #include "world/uv_impl.h"
 
 #define LANE_THREADS_MAX 4
-#define LANE_STACK_BYTES (1u << 20) /* of address space; memory only as far as it is used */
+#define LANE_STACK_BYTES                                                                 \
+	(1u << 20) /* of address space; memory only as far as it is used */
 
 struct lane_job {
 	world_cb work, done;

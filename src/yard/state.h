@@ -64,11 +64,11 @@ struct yard {
 	struct world *world;
 	struct plan *plan;
 	struct engine *engine;
-	struct map *live;   /* id → struct live */
-	struct map *keys;   /* "owner\nkey" → struct live */
+	struct map *live;      /* id → struct live */
+	struct map *keys;      /* "owner\nkey" → struct live */
 	struct map *per_owner; /* owner → how many live jobs, as a pointer */
-	struct map *users;  /* name → struct user */
-	struct map *quotas; /* "scope/name" → struct quota_entry */
+	struct map *users;     /* name → struct user */
+	struct map *quotas;    /* "scope/name" → struct quota_entry */
 	int user_slots;
 	struct node *nodes;
 	size_t node_count, node_cap;

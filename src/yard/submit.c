@@ -89,14 +89,16 @@ static int check_limits(const struct yard *y, const struct principal *who,
 	if (who->admin)
 		return 0;
 	if (s->priority > y->config.max_priority)
-		return err_set(err, ERR_DENIED,
-			       "priority: %d is for administrators; you may give up to %lld",
-			       s->priority, (long long)y->config.max_priority);
+		return err_set(
+			err, ERR_DENIED,
+			"priority: %d is for administrators; you may give up to %lld",
+			s->priority, (long long)y->config.max_priority);
 	if (jobs >= y->config.max_jobs_per_user)
-		return err_set(err, ERR_QUOTA,
-			       "you have %lld jobs that have not ended, and one user may have "
-			       "%lld at a time; wait for some, or stop some",
-			       (long long)jobs, (long long)y->config.max_jobs_per_user);
+		return err_set(
+			err, ERR_QUOTA,
+			"you have %lld jobs that have not ended, and one user may have "
+			"%lld at a time; wait for some, or stop some",
+			(long long)jobs, (long long)y->config.max_jobs_per_user);
 	return 0;
 }
 

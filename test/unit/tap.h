@@ -31,17 +31,17 @@ tap_ok(bool ok, const char *file, int line, const char *fmt, ...)
 }
 
 #define OK(cond, ...) tap_ok((cond), __FILE__, __LINE__, __VA_ARGS__)
-#define IS(got, want, ...)                                                                         \
-	do {                                                                                       \
-		const char *g_ = (got), *w_ = (want);                                              \
-		if (!OK(g_ && strcmp(g_, w_) == 0, __VA_ARGS__))                                   \
-			printf("# got  '%s'\n# want '%s'\n", g_ ? g_ : "(null)", w_);              \
+#define IS(got, want, ...)                                                               \
+	do {                                                                             \
+		const char *g_ = (got), *w_ = (want);                                    \
+		if (!OK(g_ && strcmp(g_, w_) == 0, __VA_ARGS__))                         \
+			printf("# got  '%s'\n# want '%s'\n", g_ ? g_ : "(null)", w_);    \
 	} while (0)
-#define IS_INT(got, want, ...)                                                                     \
-	do {                                                                                       \
-		long long g_ = (got), w_ = (want);                                                 \
-		if (!OK(g_ == w_, __VA_ARGS__))                                                    \
-			printf("# got  %lld\n# want %lld\n", g_, w_);                              \
+#define IS_INT(got, want, ...)                                                           \
+	do {                                                                             \
+		long long g_ = (got), w_ = (want);                                       \
+		if (!OK(g_ == w_, __VA_ARGS__))                                          \
+			printf("# got  %lld\n# want %lld\n", g_, w_);                    \
 	} while (0)
 #define SKIP(why) printf("ok %d # SKIP %s\n", ++tap_count, (why))
-#define END() (printf("1..%d\n", tap_count), tap_failed ? 1 : 0)
+#define END()     (printf("1..%d\n", tap_count), tap_failed ? 1 : 0)

@@ -296,8 +296,8 @@ static void odd_shims(void)
 		stop(c2, false);
 		run(100);
 		stop(c2, true);
-		OK(until_exited(c2) && t.seen[c2].exit.kind ==
-					       (i ? EXIT_UNSTARTED : EXIT_STOPPED),
+		OK(until_exited(c2) &&
+			   t.seen[c2].exit.kind == (i ? EXIT_UNSTARTED : EXIT_STOPPED),
 		   "one of an earlier daemon that %s can be stopped: %s",
 		   i ? "hangs before its mark" : "cannot be reached",
 		   t.seen[c2].exit.text);
@@ -447,7 +447,8 @@ static void nest_killed(void)
 
 	OK(until_exited(a), "shims are made");
 	run(200);
-	OK(signal_children(SIGKILL) >= 2, "who makes them is killed, and those that wait");
+	OK(signal_children(SIGKILL) >= 2,
+	   "who makes them is killed, and those that wait");
 	run(200); /* until they are dead */
 	b = start_sh("exit 4");
 	c = start_sh("exit 5");

@@ -71,8 +71,8 @@ static bool same(const struct shim_task *a, const struct shim_task *b)
 	ok = ok && str_eq(a->folder, b->folder) && str_eq(a->cache, b->cache) &&
 	     str_eq(a->hostname, b->hostname) && str_eq(a->workdir, b->workdir) &&
 	     same_list(&a->argv, &b->argv) && same_list(&a->env, &b->env) &&
-	     same_list(&a->devices, &b->devices) &&
-	     same_list(&a->groups, &b->groups) && a->mount_count == b->mount_count;
+	     same_list(&a->devices, &b->devices) && same_list(&a->groups, &b->groups) &&
+	     a->mount_count == b->mount_count;
 	for (size_t i = 0; ok && i < a->mount_count; i++)
 		ok = same_mount(&a->mounts[i], &b->mounts[i]);
 	return ok;

@@ -26,7 +26,8 @@ int main(void)
 	   "root is admin");
 	IS(p.name, "root", "by name");
 	IS(p.group, "root", "with a group");
-	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, &private, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, &private, &p, &err) ==
+			   0 &&
 		   p.admin,
 	   "so is the daemon's own user, though nobody knows its name");
 	IS(p.name, "uid-4711", "who then is called by number");
@@ -50,7 +51,8 @@ int main(void)
 			 &err) < 0 &&
 		   err.code == ERR_DENIED && strstr(err.text, "task"),
 	   "nor a task: %s", err.text);
-	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &many, &p, &err) == 0 && p.admin,
+	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &many, &p, &err) == 0 &&
+		   p.admin,
 	   "root may always");
 
 	struct principal ann = { .name = "ann", .group = "g" },

@@ -581,7 +581,8 @@ static void law_lanes(struct world *w)
 	int worked = 0, wrong = 0;
 
 	for (int i = 0; i < 8; i++) {
-		s[i] = (struct step){ &done, (char)('a' + i), i == 3 ? l : NULL, &worked, -1 };
+		s[i] = (struct step){ &done, (char)('a' + i), i == 3 ? l : NULL, &worked,
+				      -1 };
 		world_lane_work(l, step_work, step_done, &s[i]);
 	}
 	for (int i = 0; i < 2000 && done.len < 8; i++)

@@ -328,7 +328,8 @@ static void through_gate(void *arg)
 /* Whatever hangs in the pool or in another lane, a lane goes on. */
 static void test_lane_is_free(struct world *w)
 {
-	struct world_lane *slow_one = world_lane_create(w, 2), *l = world_lane_create(w, 1);
+	struct world_lane *slow_one = world_lane_create(w, 2),
+			  *l = world_lane_create(w, 1);
 	struct gate g = { .done = 0 };
 	bool flag = false;
 
