@@ -164,7 +164,7 @@ int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m,
 	return done;
 }
 
-int sandbox_become(int userns, struct err *err)
+int sandbox_become(int userns, bool may_mount, struct err *err)
 {
 	/* Not the daemon's keys. */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
@@ -175,16 +175,16 @@ int sandbox_become(int userns, struct err *err)
 		return err_sys(err, "leave groups");
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return err_sys(err, "become root of the sandbox");
-	return seccomp_load(err);
+	return sandbox_filter(may_mount, err);
 }
 
-int sandbox_enter(const struct shim_task *t, int userns, struct err *err)
+int sandbox_enter(const struct shim_task *t, int userns, bool may_mount, struct err *err)
 {
 	if (t->hostname && sethostname(t->hostname, strlen(t->hostname)) < 0)
 		return err_sys(err, "set the host name");
 	if (userns < 0 && sandbox_lock(err) < 0)
 		return -1;
-	return sandbox_become(userns, err);
+	return sandbox_become(userns, may_mount, err);
 }
 
 /* Only ever lowered: a machine may forbid raising, and a task never needs it. */

@@ -65,13 +65,25 @@ static const struct {
 #endif
 };
 
+/* A new tmpfs is memory that only a control group counts. */
+static const int mounts[] = { SYS_mount, SYS_fsopen };
+
 #define X32_BIT 0x40000000u
+
+static size_t refuse(struct sock_filter *at, int nr, int error)
+{
+	at[0] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)nr, 0,
+					     1);
+	at[1] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
+					     SECCOMP_RET_ERRNO | (uint32_t)error);
+	return 2;
+}
 
 /* A row costs two instructions; the kernel caches which calls are always allowed (5.11),
  * so the length of the list costs nothing at run time. */
-int seccomp_load(struct err *err)
+int sandbox_filter(bool may_mount, struct err *err)
 {
-	struct sock_filter code[8 + 2 * COUNT_OF(deny)];
+	struct sock_filter code[8 + 2 * (COUNT_OF(deny) + COUNT_OF(mounts))];
 	struct sock_fprog prog = { 0, code };
 	size_t n = 0;
 
@@ -87,12 +99,10 @@ int seccomp_load(struct err *err)
 		(struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, X32_BIT, 0, 1);
 	code[n++] =
 		(struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS);
-	for (size_t i = 0; i < COUNT_OF(deny); i++) {
-		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
-							 (uint32_t)deny[i].nr, 0, 1);
-		code[n++] = (struct sock_filter)BPF_STMT(
-			BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (uint32_t)deny[i].error);
-	}
+	for (size_t i = 0; i < COUNT_OF(deny); i++)
+		n += refuse(code + n, deny[i].nr, deny[i].error);
+	for (size_t i = 0; !may_mount && i < COUNT_OF(mounts); i++)
+		n += refuse(code + n, mounts[i], EPERM);
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	prog.len = (unsigned short)n;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) < 0)

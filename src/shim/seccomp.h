@@ -2,8 +2,10 @@
 /* seccomp.h - the system calls no training needs, refused. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/err.h"
 
 /* For this process and all it starts, for ever.  Needs CAP_SYS_ADMIN in the user
  * namespace (kept without no_new_privs, so that sudo inside still works). */
-int seccomp_load(struct err *err);
+int sandbox_filter(bool may_mount, struct err *err);

@@ -3,15 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <linux/filter.h>
+#include <linux/capability.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -22,7 +20,7 @@
 
 #define MEMORY_BYTES (1u << 30)
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
@@ -106,7 +104,16 @@ static int write_map(const char *file, const char *text)
 	return fd < 0 || write(fd, text, strlen(text)) < 0 ? -1 : 0;
 }
 
-/* For kernels without Landlock: a root of its own in a user namespace of its own. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	return (int)syscall(SYS_capset, &head, none);
+}
+
+/* For kernels without Landlock: a root of its own in a user namespace of its own, and
+ * nothing of the powers that made it, with which one could leave it again. */
 static int confine_chroot(int target, struct err *err)
 {
 	char uids[64], gids[64];
@@ -118,28 +125,9 @@ static int confine_chroot(int target, struct err *err)
 	    write_map("/proc/self/setgroups", "deny") < 0 ||
 	    write_map("/proc/self/uid_map", uids) < 0 ||
 	    write_map("/proc/self/gid_map", gids) < 0 || fchdir(target) < 0 ||
-	    chroot(".") < 0)
+	    chroot(".") < 0 || drop_capabilities() < 0)
 		return err_sys(err,
 			       "confine to the folder (no Landlock, no user namespaces)");
-	return 0;
-}
-
-/* As seccomp_load() would, under a name of ours: the shim's room has a function that is
- * called so, too, and the linker would take that one. */
-static int install(scmp_filter_ctx ctx)
-{
-	AUTO_FD int fd = memfd_create("filter", MFD_CLOEXEC);
-	int rc = fd < 0 ? -errno : seccomp_export_bpf(ctx, fd);
-	off_t bytes = rc < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	AUTO_FREE struct sock_filter *code = mem_alloc(1, (size_t)bytes + 1);
-	struct sock_fprog program = { (unsigned short)((size_t)bytes / sizeof *code),
-				      code };
-
-	if (rc < 0)
-		return rc;
-	if (pread(fd, code, (size_t)bytes, 0) != bytes ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
-		return -errno;
 	return 0;
 }
 
@@ -168,7 +156,7 @@ static int filter_calls(struct err *err)
 	for (size_t i = 0; rc == 0 && i < COUNT_OF(allowed); i++)
 		rc = seccomp_rule_add(ctx, SCMP_ACT_ALLOW, allowed[i], 0);
 	if (rc == 0)
-		rc = install(ctx);
+		rc = seccomp_load(ctx);
 	seccomp_release(ctx);
 	return rc < 0 ? err_set(err, ERR_UNSUPPORTED, "confine system calls: %s",
 				strerror(-rc))

@@ -11,7 +11,7 @@ static int filtered(void)
 
 	if (!enter(0))
 		return 1;
-	if (seccomp_load(&err) < 0)
+	if (sandbox_filter(true, &err) < 0)
 		return 2;
 	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 0)
 		return 3;
@@ -26,7 +26,7 @@ static int after_exec(void)
 {
 	struct err err;
 
-	if (!enter(0) || seccomp_load(&err) < 0)
+	if (!enter(0) || sandbox_filter(true, &err) < 0)
 		return 1;
 	execl("/bin/grep", "grep", "-q", "^Seccomp:.*2", "/proc/self/status", NULL);
 	return 2;
@@ -36,7 +36,7 @@ static int without_rights(void)
 {
 	struct err err;
 
-	return geteuid() == 0 ? 0 : seccomp_load(&err) < 0 ? 0 : 1;
+	return geteuid() == 0 ? 0 : sandbox_filter(true, &err) < 0 ? 0 : 1;
 }
 
 int main(void)
