@@ -30,7 +30,9 @@ void handle_health(struct exchange *ex)
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_str(&j, "status", "ok");
-	json_i64(&j, "live_jobs", (int64_t)yard_live_count(ex->server->config.yard));
+	if (ex->who) /* a stranger by TCP need not know how busy we are */
+		json_i64(&j, "live_jobs",
+			 (int64_t)yard_live_count(ex->server->config.yard));
 	json_end(&j);
 	answer_json(ex, 200, out);
 }

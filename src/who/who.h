@@ -7,6 +7,9 @@
  * A daemon of many users takes calls only of accounts this machine knows.  A uid is cheap:
  * one person has 65,536 by newuidmap, and a task is any of its range; were each somebody,
  * one person could be as many users as they like.
+ *
+ * Jobs belong to a name, as files in a home folder do: an account that is removed and made
+ * again with the same name and another uid has its jobs.  Do not give a name away again.
  */
 #pragma once
 
