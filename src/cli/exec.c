@@ -31,6 +31,7 @@ static const struct opt exec_table[] = {
 
 struct session {
 	struct cli *cli;
+	const char *command;
 	struct buf in;
 	int signals;
 	bool tty, input_open, over;
@@ -71,6 +72,18 @@ static int send_input(struct session *s, struct err *err)
 	return send_frame(s, SHIM_STDIN_EOF, NULL, 0, err);
 }
 
+/* As shells have it: 127 for a command that is not there, 126 for one that cannot be
+ * executed; 0: the words are not about the command. */
+static int unrunnable(const char *command, const struct shim_frame *f)
+{
+	AUTO_FREE char *text = mem_strndup(f->data, f->len);
+	size_t n = strlen(command);
+
+	if (strncmp(text, command, n) != 0 || strncmp(text + n, ": ", 2) != 0)
+		return 0;
+	return strcmp(text + n + 2, strerror(ENOENT)) == 0 ? 127 : 126;
+}
+
 static int take_frame(struct session *s, const struct shim_frame *f, struct err *err)
 {
 	switch (f->type) {
@@ -81,6 +94,7 @@ static int take_frame(struct session *s, const struct shim_frame *f, struct err 
 		cli_write(STDERR_FILENO, f->data, f->len);
 		return 0;
 	case SHIM_ERROR:
+		s->code = unrunnable(s->command, f);
 		return err_set(err, ERR_CONFLICT, "%.*s", (int)f->len, f->data);
 	case SHIM_EXEC_EXIT:
 		s->over = true;
@@ -188,7 +202,10 @@ static int connect_exec(struct cli *c, const struct opts_list *operands, int ran
 static int run_exec(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct exec_args *a = args;
-	struct session s = { .cli = c, .tty = a->tty, .input_open = true };
+	struct session s = { .cli = c,
+			     .command = operands->items[1],
+			     .tty = a->tty,
+			     .input_open = true };
 	struct wire_job w = { 0 };
 	sigset_t before;
 	struct err err;
@@ -220,7 +237,8 @@ static int run_exec(struct cli *c, const void *args, const struct opts_list *ope
 	close(s.signals);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	buf_fini(&s.in);
-	return rc < 0 ? cli_fail(c, &err) : s.code;
+	int failed = rc < 0 ? cli_fail(c, &err) : 0;
+	return failed && !s.code ? failed : s.code;
 }
 
 const struct command cmd_exec = {

@@ -124,6 +124,41 @@ static int64_t ls_page(struct cli *c, const char *target, struct table *t, int64
 	return rows;
 }
 
+/* All pages as one answer, in the form of one. */
+static int ls_json(struct cli *c, const struct ls_args *a, int64_t left)
+{
+	AUTO_BUF struct buf out = { 0 };
+	int64_t next = 0, got;
+	struct json j;
+	struct err err;
+
+	json_init(&j, &out);
+	json_object(&j, NULL);
+	json_array(&j, "jobs");
+	do {
+		AUTO_BUF struct buf target = { 0 };
+		AUTO_ANSWER struct answer page = { 0 };
+		got = 0;
+		ls_target(a, next, left < PAGE ? left : PAGE, &target);
+		if (cli_get(c, &page, &err, "%s", target.data) < 0)
+			return cli_fail(c, &err);
+		const struct doc_node *list = doc_get(doc_root(page.doc), "jobs");
+		for (const struct doc_node *n = list ? list->first : NULL; n;
+		     n = n->next, got++)
+			doc_write_json(n, &j, NULL);
+		left -= got;
+		next = doc_i64(doc_root(page.doc), "next", 0);
+	} while (got > 0 && left > 0 && next);
+	json_end(&j);
+	if (next)
+		json_i64(&j, "next", next);
+	else
+		json_null(&j, "next");
+	json_end(&j);
+	cli_print_json(&out);
+	return 0;
+}
+
 static int run_ls(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	static const char *const heads[] = { ">ID",   "NAME", "STATE", ">TASKS",
@@ -133,11 +168,8 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	struct err err;
 
 	(void)operands;
-	if (a->json) {
-		AUTO_BUF struct buf target = { 0 };
-		ls_target(a, 0, left < PAGE ? left : PAGE, &target);
-		return print_json(c, target.data);
-	}
+	if (a->json)
+		return ls_json(c, a, left);
 	struct table *t = table_create(heads, COUNT_OF(heads));
 	do {
 		AUTO_BUF struct buf target = { 0 };

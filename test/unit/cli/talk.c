@@ -340,6 +340,22 @@ static void escapes(void)
 #undef EVIL
 }
 
+static void json_pages(void)
+{
+	struct step s[] = {
+		{ "GET /yard/v1/jobs?state=live&limit=1000", NULL, 200,
+		  text("{\"jobs\":[{\"id\":9},{\"id\":8}],\"next\":8}") },
+		{ "GET /yard/v1/jobs?state=live&limit=1000&before=8", NULL, 200,
+		  text("{\"jobs\":[{\"id\":7}],\"next\":null}") },
+	};
+	struct result r = yard(s, COUNT_OF(s), "yard ls --json --limit 1500");
+
+	IS(buf_str(&r.out), "{\"jobs\":[{\"id\":9},{\"id\":8},{\"id\":7}],\"next\":null}\n",
+	   "JSON of many jobs is all pages as one");
+	OK(r.code == 0 && r.wrong == 0, "asked page by page");
+	forget(&r);
+}
+
 static void errors(void)
 {
 	struct step lost[] = {
@@ -450,6 +466,7 @@ int main(void)
 	run_survives_breaks();
 	several_tasks();
 	escapes();
+	json_pages();
 	errors();
 	code_goes_once();
 	fflush(stdout);
