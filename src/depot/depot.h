@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,5 +75,9 @@ int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 /* Takes the upload.  done: stored, unpacked and durable, or why not. */
 void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg);
 void depot_code_abort(struct depot_upload *u);
+/* Whether a live job needs it; asked on the loop. */
+typedef bool (*depot_code_used)(void *arg, const char *hash);
+/* Removes, by and by, what is of no live job and was not used for that long. */
+void depot_code_expire(struct depot *d, int64_t keep_ms, depot_code_used used, void *arg);
 /* Host folder of a job's output, for `yard show`; caller frees; NULL: no such output. */
 char *depot_output_path(struct depot *d, const struct job *j, const char *output);

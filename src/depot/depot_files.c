@@ -133,6 +133,7 @@ static int prepare_code(struct files_op *op, struct err *err)
 			err, ERR_NOT_FOUND,
 			"the code snapshot %.12s is not here: submit again with the code",
 			op->code_hash);
+	code_touch(op->depot, op->code_hash);
 	return 0;
 }
 

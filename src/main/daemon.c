@@ -9,6 +9,8 @@
 #include "base/str.h"
 #include "world/log.h"
 
+#define DAY_MS INT64_C(86400000)
+
 static void on_signal(void *arg)
 {
 	struct daemon *d = arg;
@@ -69,6 +71,22 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink,
 	return NULL;
 }
 
+static bool code_used(void *arg, const char *hash)
+{
+	const struct daemon *d = arg;
+
+	return yard_uses_code(d->yard, hash);
+}
+
+/* At boot and then once a day: an idle daemon must not be woken for it more often. */
+static void expire_code(void *arg)
+{
+	struct daemon *d = arg;
+
+	depot_code_expire(d->depot, d->settings.code_keep_ms, code_used, d);
+	world_timer_at(d->expiry, world_mono_ms(d->world) + DAY_MS);
+}
+
 int daemon_boot(struct daemon *d, struct err *err)
 {
 	bool root = geteuid() == 0;
@@ -77,6 +95,8 @@ int daemon_boot(struct daemon *d, struct err *err)
 				    .uid_base = d->place.uid_base,
 				    .user_path = root ? NULL : getenv("PATH"),
 				    .log_limit_bytes = d->settings.log_limit_bytes,
+				    .max_jobs_per_user = d->settings.max_jobs,
+				    .max_priority = d->settings.max_priority,
 				    .on_fatal = on_fatal,
 				    .on_fatal_arg = d };
 
@@ -90,7 +110,9 @@ int daemon_boot(struct daemon *d, struct err *err)
 		depot_files_create(d->world, d->place.state, d->place.unpack, err);
 	if (!d->depot)
 		return -1;
-	depot_files_rules(d->depot, &(struct depot_rules){ .socket = d->place.socket });
+	depot_files_rules(d->depot, &(struct depot_rules){
+					    .socket = d->place.socket,
+					    .code_bytes_max = d->settings.code_limit_bytes });
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
@@ -100,6 +122,8 @@ int daemon_boot(struct daemon *d, struct err *err)
 				       .depot = d->depot,
 				       .daemon_uid = geteuid(),
 				       .uid_base = d->place.uid_base });
+	d->expiry = world_timer_create(d->world, expire_code, d);
+	expire_code(d);
 	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
 	d->interrupt = world_signal_create(d->world, SIGINT, on_signal, d);
 	return http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err);
@@ -109,6 +133,7 @@ void daemon_destroy(struct daemon *d)
 {
 	world_signal_destroy(d->interrupt);
 	world_signal_destroy(d->term);
+	world_timer_destroy(d->expiry);
 	if (d->http)
 		http_server_close(d->http);
 	yard_destroy(d->yard);

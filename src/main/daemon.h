@@ -19,6 +19,7 @@ struct daemon {
 	struct yard *yard;
 	struct http_server *http;
 	struct world_signal *term, *interrupt;
+	struct world_timer *expiry; /* of code that nobody uses */
 	struct err fatal;
 };
 

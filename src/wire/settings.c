@@ -26,6 +26,15 @@ static const struct setting rows[] = {
 		"declare simulated devices, such as gpu=8" }, "YARD_SIM_DEVICE" },
 	{ { "log-limit", 0, OPT_BYTES, INTO(log_limit_bytes), "SIZE",
 		"how much of one attempt's log is kept, the oldest goes first (1Gi)" }, "YARD_LOG_LIMIT" },
+	{ { "code-limit", 0, OPT_BYTES, INTO(code_limit_bytes), "SIZE",
+		"how large one code snapshot may be (2Gi)" }, "YARD_CODE_LIMIT" },
+	{ { "code-keep", 0, OPT_DURATION, INTO(code_keep_ms), "TIME",
+		"how long code is kept that no job uses (30d)" }, "YARD_CODE_KEEP" },
+	{ { "max-jobs", 0, OPT_INT, INTO(max_jobs), "N",
+		"jobs that have not ended, of one user who is not admin (10000)", 1, 100000000 },
+		"YARD_MAX_JOBS" },
+	{ { "max-priority", 0, OPT_INT, INTO(max_priority), "N",
+		"the highest priority of one who is not admin (100)", 1, 1000 }, "YARD_MAX_PRIORITY" },
 	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",
 		"what runs tasks: process (this machine), or sim (nothing is really run)" }, "YARD_ENGINE" },
 	{ { "ready-fd", 0, OPT_INT, INTO(ready_fd), "N",
@@ -104,6 +113,10 @@ enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
 
 	*s = (struct settings){ .engine = "process",
 				.log_limit_bytes = 1LL << 30,
+				.code_limit_bytes = 2LL << 30,
+				.code_keep_ms = 30LL * 24 * 3600 * 1000,
+				.max_jobs = 10000,
+				.max_priority = 100,
 				.ready_fd = -1 };
 	if (parse_env(s, &o, get, err) < 0)
 		return OPTS_BAD;

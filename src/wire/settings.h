@@ -18,6 +18,8 @@ struct settings {
 	const char *state, *socket, *listen, *node_name, *engine, *restore;
 	int64_t cpu_milli, memory_bytes; /* 0: what the machine has */
 	int64_t log_limit_bytes;
+	int64_t code_limit_bytes, code_keep_ms;
+	int64_t max_jobs, max_priority; /* of one who is not admin */
 	int64_t ready_fd; /* -1: none */
 	struct opts_list sim_devices;
 	bool version;

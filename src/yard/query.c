@@ -18,6 +18,16 @@ size_t yard_live_count(const struct yard *y)
 	return map_count(y->live);
 }
 
+bool yard_uses_code(const struct yard *y, const char *hash)
+{
+	const struct live *l;
+
+	for (size_t it = 0; (l = map_next(y->live, &it));)
+		if (l->job->spec->code && strcmp(l->job->spec->code, hash) == 0)
+			return true;
+	return false;
+}
+
 struct store *yard_store(struct yard *y)
 {
 	return y->config.store;

@@ -67,6 +67,7 @@ int yard_try(struct yard *y, const struct principal *who, const struct spec *spe
  * answers never run ahead. */
 const struct job *yard_live(const struct yard *y, int64_t job); /* NULL: not live */
 size_t yard_live_count(const struct yard *y);
+bool yard_uses_code(const struct yard *y, const char *hash); /* whether a live job does */
 /* Live or ended (folded from the store); the caller destroys it. */
 struct job *yard_load(struct yard *y, int64_t job, struct err *err);
 struct store *yard_store(struct yard *y); /* for lists and history: read only */

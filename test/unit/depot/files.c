@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -373,6 +374,81 @@ static void code(void)
 	   "a hash is never a path");
 }
 
+static const char *used_hash;
+
+static bool is_used(void *arg, const char *hash)
+{
+	(void)arg;
+	return used_hash && strcmp(hash, used_hash) == 0;
+}
+
+static void turn_over(void *arg)
+{
+	(void)arg;
+	world_stop(world);
+}
+
+/* Snapshots as if they had been sent, last used so many days ago. */
+static void old_snapshot(const char *hash, int days)
+{
+	AUTO_FREE char *tree = str_printf("%s/state/code/%s/tree", home, hash),
+		       *mark = str_printf("%s/state/code/%s/users", home, hash);
+	AUTO_FREE char *file = str_printf("%s/7", mark), *folder = mem_strndup(tree, strlen(tree) - 5);
+	struct timespec t[2] = { { .tv_sec = time(NULL) - days * 86400L } };
+
+	t[1] = t[0];
+	tree_make(tree, 0755, NULL);
+	tree_make(mark, 0755, NULL);
+	write_file(file, "");
+	utimensat(AT_FDCWD, folder, t, 0);
+}
+
+static void expire(void)
+{
+	struct world_timer *t = world_timer_create(world, turn_over, NULL);
+
+	depot_code_expire(depot, 30 * 86400000LL, is_used, NULL);
+	world_timer_at(t, world_mono_ms(world) + 300);
+	world_run(world);
+	world_timer_destroy(t);
+}
+
+static bool snapshot_there(const char *hash)
+{
+	AUTO_FREE char *tree = str_printf("%s/state/code/%s/tree", home, hash);
+
+	return access(tree, F_OK) == 0;
+}
+
+static void expiry(void)
+{
+	char hash[4][PACK_HASH_HEX];
+	struct err err;
+
+	for (int i = 0; i < 4; i++) {
+		memset(hash[i], 'a' + i, 64);
+		hash[i][64] = '\0';
+		old_snapshot(hash[i], i == 3 ? 29 : 31);
+	}
+	used_hash = hash[1];
+	OK(depot_code_has(depot, hash[2], 7), "one is asked for, which is a use");
+	struct depot_upload *u = depot_code_begin(depot, hash[0], 9, &err);
+	expire();
+	OK(snapshot_there(hash[0]), "while something is sent nothing goes");
+	depot_code_abort(u);
+	expire();
+	OK(!snapshot_there(hash[0]) && !depot_code_has(depot, hash[0], 7),
+	   "what nobody used for long is gone, and said to be");
+	OK(snapshot_there(hash[1]), "what a live job uses stays");
+	OK(snapshot_there(hash[2]), "so does what was used since");
+	OK(snapshot_there(hash[3]), "and what is not old enough");
+	used_hash = NULL;
+	expire();
+	OK(snapshot_there(hash[1]), "use by a job counted as use");
+	AUTO_FREE char *upload = str_printf("%s/state/upload", home);
+	OK(rmdir(upload) == 0 && mkdir(upload, 0700) == 0, "and no remains are left");
+}
+
 static void trees(void)
 {
 	AUTO_FREE char *top = str_printf("%s/t/a/b", home),
@@ -463,6 +539,7 @@ int main(int argc, char **argv)
 		code();
 	else
 		SKIP("yard-unpack is not built");
+	expiry();
 	trees();
 	trees_of_tasks();
 	depot->ops->destroy(depot);

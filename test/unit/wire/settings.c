@@ -108,10 +108,19 @@ int main(void)
 		   s.memory_bytes == 2LL << 30 && s.ready_fd == -1 &&
 		   s.log_limit_bytes == 1LL << 30,
 	   "a command line");
+	OK(s.max_jobs == 10000 && s.max_priority == 100 &&
+		   s.code_limit_bytes == 2LL << 30 && s.code_keep_ms == 30 * 86400000LL,
+	   "limits that nobody set");
 	IS(s.state, "/s", "a path");
 	OK(s.devices[0].count == 8 && strcmp(s.devices[0].type, "gpu") == 0 &&
 		   s.devices[1].count == 1,
 	   "simulated devices");
+	settings_fini(&s);
+	OK(PARSE(&s, &err, "--max-jobs", "5", "--max-priority=7", "--code-limit", "1Mi",
+		 "--code-keep", "2d") == OPTS_OK &&
+		   s.max_jobs == 5 && s.max_priority == 7 &&
+		   s.code_limit_bytes == 1 << 20 && s.code_keep_ms == 2 * 86400000LL,
+	   "and that somebody did");
 	settings_fini(&s);
 	with_env = true;
 	OK(PARSE(&s, &err, "--sim-device", "gpu=1") == OPTS_OK && s.cpu_milli == 1500,
