@@ -90,29 +90,34 @@ static void add_host_name(struct buf *out, const struct job *j, const struct tas
 }
 
 struct contract_peers {
-	struct buf hosts_file; /* /etc/hosts */
-	struct buf addresses;  /* by rank, with commas */
+	struct shared *hosts_file; /* /etc/hosts */
+	struct shared *addresses;  /* YARD_HOSTS: by rank, with commas */
 };
 
 struct contract_peers *contract_peers_create(const struct job *j)
 {
 	struct contract_peers *p = mem_alloc(1, sizeof *p);
+	AUTO_BUF struct buf hosts = { 0 };
+	AUTO_BUF struct buf addresses = { 0 };
 	char address[16];
 
-	buf_adds(&p->hosts_file,
+	buf_adds(&addresses, "YARD_HOSTS=");
+	buf_adds(&hosts,
 		 "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n");
 	for (size_t i = 0; i < j->task_count; i++) {
 		const struct task *t = &j->tasks[i];
 		placement_address(t->place.slot, address);
-		buf_adds(&p->addresses, i ? "," : "");
-		buf_adds(&p->addresses, address);
-		buf_adds(&p->hosts_file, address);
-		buf_addc(&p->hosts_file, ' ');
-		add_host_name(&p->hosts_file, j, t);
-		buf_addc(&p->hosts_file, ' ');
-		add_short_name(&p->hosts_file, j, t);
-		buf_addc(&p->hosts_file, '\n');
+		buf_adds(&addresses, i ? "," : "");
+		buf_adds(&addresses, address);
+		buf_adds(&hosts, address);
+		buf_addc(&hosts, ' ');
+		add_host_name(&hosts, j, t);
+		buf_addc(&hosts, ' ');
+		add_short_name(&hosts, j, t);
+		buf_addc(&hosts, '\n');
 	}
+	p->hosts_file = shared_create(hosts.data, hosts.len);
+	p->addresses = shared_create(addresses.data, addresses.len);
 	return p;
 }
 
@@ -120,15 +125,15 @@ void contract_peers_destroy(struct contract_peers *p)
 {
 	if (!p)
 		return;
-	buf_fini(&p->hosts_file);
-	buf_fini(&p->addresses);
+	shared_unref(p->hosts_file);
+	shared_unref(p->addresses);
 	free(p);
 }
 
 static void add_peers(struct view *v, const struct contract_peers *p)
 {
-	pairs_set(&v->b->env, "YARD_HOSTS", buf_str(&p->addresses));
-	bundle_file(v->b, "/etc/hosts", buf_str(&p->hosts_file), p->hosts_file.len);
+	v->b->env_peers = shared_ref(p->addresses);
+	bundle_file(v->b, "/etc/hosts", shared_ref(p->hosts_file));
 }
 
 /* The (first) number that placement gave to the port of this name; 0: there is none. */
@@ -272,7 +277,7 @@ static void add_hyperparameters(struct view *v)
 		json_raw(&j, p->items[i].key, p->items[i].value);
 	json_end(&j);
 	buf_addc(&text, '\n');
-	bundle_file(v->b, CONTRACT_HYPERPARAMETERS, buf_str(&text), text.len);
+	bundle_file(v->b, CONTRACT_HYPERPARAMETERS, shared_create(text.data, text.len));
 }
 
 static void copy_command(struct view *v)

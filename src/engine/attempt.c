@@ -55,8 +55,7 @@ struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
 
 void attempt_destroy(struct attempt *a)
 {
-	if (a->state == ATTEMPT_QUEUED)
-		process_unqueue(a->p, a);
+	process_unqueue(a);
 	if (a->prev)
 		a->prev->next = a->next;
 	else
@@ -79,8 +78,7 @@ static void enter(struct attempt *a, enum attempt_state state)
 {
 	bool was = a->state == ATTEMPT_STARTING, is = state == ATTEMPT_STARTING;
 
-	if (a->state == ATTEMPT_QUEUED && state != ATTEMPT_QUEUED)
-		process_unqueue(a->p, a);
+	process_unqueue(a);
 	a->state = state;
 	a->p->starting += is - was;
 	if (was && !is)
@@ -421,7 +419,7 @@ static void nothing_there(struct attempt *a)
 
 	if (a->bundle && a->stop == ATTEMPT_STOP_NONE) {
 		enter(a, ATTEMPT_QUEUED);
-		process_enqueue(a->p, a);
+		process_enqueue(a->p, &a->p->starts, a);
 	} else if (a->bundle || (!a->spawned && a->stop != ATTEMPT_STOP_NONE)) {
 		attempt_unstarted(a, "stopped before it was started");
 	} else if (a->refused[0]) {
@@ -438,6 +436,20 @@ static void nothing_there(struct attempt *a)
 	} else {
 		attempt_unstarted(a, "the daemon ended before it was started");
 	}
+}
+
+void attempt_begin(struct attempt *a)
+{
+	struct err err;
+	int made = process_folder(a->folder, &err);
+
+	a->fresh = made != 0; /* a folder that is not there was told to nobody either */
+	if (made < 0)
+		attempt_unstarted(a, err.text);
+	else if (made > 0)
+		nothing_there(a);
+	else
+		attempt_look(a);
 }
 
 void attempt_look(struct attempt *a)

@@ -36,10 +36,10 @@ static void convert_mounts(const struct bundle *b, struct shim_task *out)
 		struct shim_mount *to =
 			shim_task_mount(out, mount_kinds[m->kind], m->target, m->source);
 
-		if (m->kind != MOUNT_FILE)
+		if (m->kind != MOUNT_FILE || !m->content)
 			continue;
-		to->content = mem_dup(m->content ? m->content : "", m->content_len);
-		to->content_len = m->content_len;
+		to->content = mem_dup(m->content->text, m->content->len);
+		to->content_len = m->content->len;
 	}
 }
 
@@ -89,6 +89,8 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 
 		shim_list_add(&out->env, var);
 	}
+	if (b->env_peers)
+		shim_list_add(&out->env, b->env_peers->text);
 	machine_devices(c->machine, &b->place, &out->devices);
 	convert_mounts(b, out);
 	if (b->uid_base < 0 && c->home)

@@ -16,6 +16,9 @@
 #include "base/str.h"
 #include "shim/probe.h"
 
+/* Of one turn of the loop, for folders of tasks to be started: a gang may have thousands. */
+#define TURN_MS 4
+
 static struct process *cast(struct engine *e)
 {
 	return (struct process *)e;
@@ -45,32 +48,37 @@ static struct attempt *learn(struct process *p, const struct task_ref *ref,
 	return a;
 }
 
-/* The queue of starts. */
+/* The queues. */
 
-void process_enqueue(struct process *p, struct attempt *a)
+void process_enqueue(struct process *p, struct attempt_queue *q, struct attempt *a)
 {
+	a->queue = q;
 	a->queue_next = NULL;
-	a->queue_prev = p->queue_last;
-	if (p->queue_last)
-		p->queue_last->queue_next = a;
+	a->queue_prev = q->last;
+	if (q->last)
+		q->last->queue_next = a;
 	else
-		p->queue_first = a;
-	p->queue_last = a;
-	p->queued++;
+		q->first = a;
+	q->last = a;
+	q->count++;
 	process_pump(p);
 }
 
-void process_unqueue(struct process *p, struct attempt *a)
+void process_unqueue(struct attempt *a)
 {
+	struct attempt_queue *q = TAKE(a->queue);
+
+	if (!q)
+		return;
 	if (a->queue_prev)
 		a->queue_prev->queue_next = a->queue_next;
 	else
-		p->queue_first = a->queue_next;
+		q->first = a->queue_next;
 	if (a->queue_next)
 		a->queue_next->queue_prev = a->queue_prev;
 	else
-		p->queue_last = a->queue_prev;
-	p->queued--;
+		q->last = a->queue_prev;
+	q->count--;
 }
 
 void process_pump(struct process *p)
@@ -81,20 +89,31 @@ void process_pump(struct process *p)
 static void on_pump(void *arg)
 {
 	struct process *p = arg;
+	int64_t until = world_mono_ms(p->world) + TURN_MS;
 	struct spawn_shim shim;
 	struct err err;
 
-	while (p->queue_first && p->starting < p->starting_max) {
+	while (p->looks.first && world_mono_ms(p->world) < until) {
+		struct attempt *a = p->looks.first;
+
+		process_unqueue(a);
+		attempt_begin(a);
+	}
+	if (p->looks.first) { /* the rest in the next turn, and others before it */
+		process_pump(p);
+		return;
+	}
+	while (p->starts.first && p->starting < p->starting_max) {
 		int got = spawn_take(p->shims, &shim, &err);
 
 		if (got == 0)
 			break;
 		if (got > 0)
-			attempt_send(p->queue_first, &shim);
+			attempt_send(p->starts.first, &shim);
 		else
-			attempt_unstarted(p->queue_first, err.text);
+			attempt_unstarted(p->starts.first, err.text);
 	}
-	if (!spawn_want(p->shims, p->queued))
+	if (!spawn_want(p->shims, p->starts.count))
 		process_pump(p);
 }
 
@@ -187,27 +206,16 @@ static void process_start(struct engine *e, struct bundle *b)
 {
 	struct process *p = cast(e);
 	struct attempt *a = find(p, &b->ref);
-	struct task_exit exit;
-	struct err err;
-	int made;
 
 	if (a) {
 		retell(a);
 		bundle_destroy(b);
 		return;
 	}
-	made = process_folder(b->folder, &err);
-	if (made < 0) {
-		convert_unstarted(err.text, &exit);
-		p->sink.exited(p->sink.arg, &b->ref, &exit);
-		bundle_destroy(b);
-		return;
-	}
 	drop_before(p, b->ref);
 	a = learn(p, &b->ref, b->folder);
 	a->bundle = b;
-	a->fresh = made > 0;
-	attempt_look(a);
+	process_enqueue(p, &p->looks, a);
 }
 
 static void process_adopt(struct engine *e, const struct task_ref *ref,

@@ -34,6 +34,11 @@ enum attempt_state {
 };
 enum attempt_stop { ATTEMPT_STOP_NONE, ATTEMPT_STOP_TERM, ATTEMPT_STOP_KILL };
 
+struct attempt_queue {
+	struct attempt *first, *last;
+	int count;
+};
+
 struct process {
 	struct engine base;
 	struct world *world;
@@ -43,8 +48,8 @@ struct process {
 	int starting_max;
 	struct map *by_ref;       /* attempts that are not forgotten */
 	struct attempt *attempts; /* all */
-	struct attempt *queue_first, *queue_last;
-	int queued;
+	struct attempt_queue looks;  /* start() was called; its folder is not made yet */
+	struct attempt_queue starts; /* QUEUED */
 	int starting; /* attempts in STARTING */
 	struct world_timer
 		*pump; /* goes on with the queue in the next turn of the loop */
@@ -79,12 +84,14 @@ struct attempt {
 	int64_t usage_ms; /* mono time of it; 0: none yet */
 	int64_t sample_at_ms, sample_every_ms;
 	struct attempt *prev, *next;             /* of p->attempts */
-	struct attempt *queue_prev, *queue_next; /* QUEUED */
+	struct attempt_queue *queue;             /* that it is in; NULL: none */
+	struct attempt *queue_prev, *queue_next; /* of it */
 };
 
 struct attempt *attempt_create(struct process *p, const struct task_ref *ref,
 			       const char *folder);
 void attempt_destroy(struct attempt *a); /* what runs goes on */
+void attempt_begin(struct attempt *a);   /* makes its folder, and looks */
 void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
 /* QUEUED → STARTING, or OVER when the task cannot be told. */
 void attempt_send(struct attempt *a, const struct spawn_shim *shim);
@@ -97,8 +104,8 @@ void attempt_sample(
 	struct attempt *a); /* when it is time, asks for one more of the series */
 
 void process_sample(struct process *p); /* something runs: samples are due by and by */
-void process_enqueue(struct process *p, struct attempt *a);
-void process_unqueue(struct process *p, struct attempt *a);
+void process_enqueue(struct process *p, struct attempt_queue *q, struct attempt *a);
+void process_unqueue(struct attempt *a); /* out of whichever it is in */
 /* Makes the folder and those above it.  1: made; 0: was there; -1. */
 int process_folder(const char *folder, struct err *err);
 /* In the next turn of the loop starts who waits and makes shims. */

@@ -5,6 +5,29 @@
 
 #include "base/mem.h"
 
+struct shared *shared_create(const void *text, size_t len)
+{
+	struct shared *s = mem_alloc(1, sizeof *s + len + 1);
+
+	s->refs = 1;
+	s->len = len;
+	if (len)
+		memcpy(s->text, text, len);
+	return s;
+}
+
+struct shared *shared_ref(struct shared *s)
+{
+	s->refs++;
+	return s;
+}
+
+void shared_unref(struct shared *s)
+{
+	if (s && --s->refs == 0)
+		free(s);
+}
+
 struct bundle *bundle_create(struct task_ref ref)
 {
 	struct bundle *b = mem_alloc(1, sizeof *b);
@@ -24,11 +47,12 @@ void bundle_destroy(struct bundle *b)
 	for (size_t i = 0; i < b->mount_count; i++) {
 		free(b->mounts[i].target);
 		free(b->mounts[i].source);
-		free(b->mounts[i].content);
+		shared_unref(b->mounts[i].content);
 	}
 	free(b->argv);
 	free(b->mounts);
 	pairs_fini(&b->env);
+	shared_unref(b->env_peers);
 	free(b->folder);
 	free(b->hostname);
 	free(b->workdir);
@@ -48,10 +72,7 @@ struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *t
 	return m;
 }
 
-void bundle_file(struct bundle *b, const char *target, const void *content, size_t len)
+void bundle_file(struct bundle *b, const char *target, struct shared *content)
 {
-	struct mount *m = bundle_mount(b, MOUNT_FILE, target, NULL);
-
-	m->content = mem_strndup(content, len); /* a NUL behind it, for convenience */
-	m->content_len = len;
+	bundle_mount(b, MOUNT_FILE, target, NULL)->content = content;
 }

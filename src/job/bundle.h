@@ -20,6 +20,17 @@ struct task_ref {
 	int attempt;
 };
 
+/* Text that many bundles have in common: of a gang's peers there may be 4096 times 60 KB. */
+struct shared {
+	int refs;
+	size_t len;
+	char text[]; /* a NUL behind it, for convenience */
+};
+
+struct shared *shared_create(const void *text, size_t len); /* with one reference */
+struct shared *shared_ref(struct shared *s);
+void shared_unref(struct shared *s); /* NULL is fine */
+
 enum mount_kind {
 	MOUNT_BIND_RO, /* host path, read-only */
 	MOUNT_BIND_RW, /* host path; what is written belongs to its owner outside */
@@ -33,8 +44,7 @@ struct mount {
 	enum mount_kind kind;
 	char *target;  /* absolute path inside */
 	char *source;  /* host path; NULL for DIR and FILE */
-	char *content; /* FILE */
-	size_t content_len;
+	struct shared *content; /* FILE */
 };
 
 struct bundle {
@@ -43,7 +53,8 @@ struct bundle {
 	char *hostname; /* "<job name>-<role>-<index>", made to fit */
 	char **argv;
 	size_t argc;
-	struct pairs env; /* the whole environment */
+	struct pairs env;         /* the whole environment, but for */
+	struct shared *env_peers; /* one more, "NAME=value"; or NULL */
 	char *workdir;
 	struct mount *mounts;
 	size_t mount_count, mount_cap;
@@ -61,4 +72,4 @@ struct bundle *bundle_create(struct task_ref ref);
 void bundle_destroy(struct bundle *b); /* NULL is fine */
 struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,
 			   const char *source);
-void bundle_file(struct bundle *b, const char *target, const void *content, size_t len);
+void bundle_file(struct bundle *b, const char *target, struct shared *content); /* takes it */

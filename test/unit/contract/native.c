@@ -42,6 +42,11 @@ static struct job *job_from(const char *json, const char *owner)
 
 static const char *env(const struct bundle *b, const char *name)
 {
+	size_t len = strlen(name);
+
+	if (b->env_peers && strncmp(b->env_peers->text, name, len) == 0 &&
+	    b->env_peers->text[len] == '=')
+		return b->env_peers->text + len + 1;
 	return pairs_get(&b->env, name);
 }
 
@@ -82,8 +87,8 @@ static void single(void)
 	m = mount_at(b, "/ml/usercode");
 	OK(m && m->kind == MOUNT_DIR && !m->source, "which is empty without a snapshot");
 	m = mount_at(b, "/ml/input/config/hyperparameters.json");
-	OK(m && m->kind == MOUNT_FILE && strcmp(m->content, "{}\n") == 0 &&
-		   m->content_len == 3,
+	OK(m && m->kind == MOUNT_FILE && strcmp(m->content->text, "{}\n") == 0 &&
+		   m->content->len == 3,
 	   "no hyperparameters are an empty object");
 	IS(env(b, "YARD_JOB_ID"), "42", "YARD_JOB_ID");
 	IS(env(b, "YARD_JOB_NAME"), "My_Job", "YARD_JOB_NAME");
@@ -173,10 +178,10 @@ static void several(void)
 	OK(m && m->kind == MOUNT_SCRATCH && strcmp(m->source, "/code/t") == 0,
 	   "writes to the code vanish");
 	m = mount_at(b, "/ml/input/config/hyperparameters.json");
-	IS(m ? m->content : "", "{\"lr\":0.1,\"s\":\"x\\\"y\",\"l\":[1,{\"a\":null}]}\n",
+	IS(m ? m->content->text : "", "{\"lr\":0.1,\"s\":\"x\\\"y\",\"l\":[1,{\"a\":null}]}\n",
 	   "hyperparameters keep their kinds");
 	m = mount_at(b, "/etc/hosts");
-	IS(m ? m->content : "",
+	IS(m ? m->content->text : "",
 	   "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.1.1.47 g-ps-0 ps-0\n"
 	   "127.1.1.48 g-big-worker-0 big-worker-0\n127.1.1.49 g-big-worker-1 big-worker-1\n",
 	   "every task finds every other by name");
@@ -246,9 +251,15 @@ static void long_names(void)
 	p.peers = peers;
 	struct bundle *shared = contract_bundle(j, 4095, &p);
 	OK(strcmp(env(b, "YARD_HOSTS"), env(shared, "YARD_HOSTS")) == 0 &&
-		   strcmp(mount_at(b, "/etc/hosts")->content,
-			  mount_at(shared, "/etc/hosts")->content) == 0,
+		   strcmp(mount_at(b, "/etc/hosts")->content->text,
+			  mount_at(shared, "/etc/hosts")->content->text) == 0,
 	   "what is made once for all is the same");
+	struct bundle *other = contract_bundle(j, 0, &p);
+	OK(other->env_peers == shared->env_peers &&
+		   mount_at(other, "/etc/hosts")->content ==
+			   mount_at(shared, "/etc/hosts")->content,
+	   "and is there once for all");
+	bundle_destroy(other);
 	bundle_destroy(shared);
 	contract_peers_destroy(peers);
 	contract_peers_destroy(NULL);

@@ -187,7 +187,8 @@ static void bundles(void)
 	b->argv[b->argc++] = mem_strdup("cmd");
 	pairs_put(&b->env, "A", "b=c");
 	bundle_mount(b, MOUNT_SCRATCH, "/ml/usercode", "/code");
-	bundle_file(b, "/ml/x.json", "{}\0", 3);
+	bundle_file(b, "/ml/x.json", shared_create("{}\0", 3));
+	b->env_peers = shared_create("PEERS=a,b", 9);
 	bundle_mount(b, MOUNT_DIR, "/empty", NULL);
 	b->limits = (struct resources){ .cpu_milli = 1, .memory_bytes = 2 };
 	b->shm_bytes = 3;
@@ -198,6 +199,7 @@ static void bundles(void)
 	convert_bundle(&c, b, &task);
 	OK(task.job == 12 && task.rank == 3 && task.attempt == 2, "whose it is");
 	IS(task.env.items[0], "A=b=c", "variables");
+	IS(task.env.items[1], "PEERS=a,b", "and the one that bundles share");
 	OK(str_eq(task.argv.items[0], "cmd") && task.argv.count == 1 &&
 		   !task.argv.items[1],
 	   "arguments");

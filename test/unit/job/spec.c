@@ -231,9 +231,9 @@ static void bundles(void)
 
 	for (int i = 0; i < 20; i++)
 		bundle_mount(b, MOUNT_DIR, "/x", NULL);
-	bundle_file(b, "/y", "a\0b", 3);
-	OK(b->mount_count == 21 && b->mounts[20].content_len == 3 &&
-		   b->mounts[20].content[2] == 'b',
+	bundle_file(b, "/y", shared_create("a\0b", 3));
+	OK(b->mount_count == 21 && b->mounts[20].content->len == 3 &&
+		   b->mounts[20].content->text[2] == 'b',
 	   "a bundle holds mounts and files of any bytes");
 	bundle_destroy(b);
 	bundle_destroy(NULL);
