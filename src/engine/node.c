@@ -17,6 +17,9 @@
 /* Below what the kernel gives to outgoing connections (32768 and up). */
 #define PORT_FIRST 20000
 #define PORT_LAST  29999
+#define TASKS_A_CORE 64
+#define TASKS_MIN    512
+#define TASKS_MOST   1000000
 
 static const struct family {
 	const char *type, *prefix;
@@ -125,6 +128,13 @@ void machine_discover(const struct engine_process_config *c, const char *dev,
 		c->cpu_milli ? c->cpu_milli : 1000 * (int64_t)machine_cores();
 	n->capacity.memory_bytes =
 		c->memory_bytes ? c->memory_bytes : memory_of_machine();
+	/* A task costs processes, mounts and files even when it asks for next to nothing. */
+	int64_t tasks = n->capacity.cpu_milli / 1000 * TASKS_A_CORE;
+	n->max_tasks = tasks < TASKS_MIN    ? TASKS_MIN
+		       : tasks < TASKS_MOST ? (int)tasks
+					    : TASKS_MOST;
+	if (c->max_tasks > 0)
+		n->max_tasks = c->max_tasks;
 	n->up = true;
 	n->port_first = PORT_FIRST;
 	n->port_last = PORT_LAST;

@@ -14,6 +14,7 @@ struct node {
 	bool simulated_devices; /* declared for tests and demos, not found in hardware */
 	bool up;
 	int port_first, port_last; /* given out to tasks that ask for any port */
+	int max_tasks; /* at a time, however little each asks for; 0: no limit */
 };
 
 struct quota {

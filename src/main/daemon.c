@@ -34,7 +34,8 @@ static struct engine *make_sim(struct daemon *d, const char *name,
 	struct node node = { .up = true,
 			     .simulated_devices = true,
 			     .port_first = 20000,
-			     .port_last = 29999 };
+			     .port_last = 29999,
+			     .max_tasks = (int)s->max_tasks };
 	struct engine_sim_faults faults = { .run_ms_max = 1000 };
 
 	snprintf(node.name, sizeof node.name, "%s", name);
@@ -55,7 +56,8 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink,
 					   .state_dir = d->place.state,
 					   .node_name = d->settings.node_name,
 					   .cpu_milli = d->settings.cpu_milli,
-					   .memory_bytes = d->settings.memory_bytes };
+					   .memory_bytes = d->settings.memory_bytes,
+					   .max_tasks = (int)d->settings.max_tasks };
 
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
 		c.simulated[i] = d->settings.devices[i];

@@ -21,6 +21,7 @@ static void spare_of(const struct plan *p, struct reservation *r, int node)
 	s->up = now->up;
 	s->cpu_milli = least(now->cpu_milli, then->cpu_milli);
 	s->memory_bytes = least(now->memory_bytes, then->memory_bytes);
+	s->tasks = least(now->tasks, then->tasks);
 	s->ports = (int)least(now->ports, then->ports);
 	for (int i = 0; i < NODE_POOLS; i++)
 		s->devices[i] = (int)least(now->devices[i], then->devices[i]);

@@ -26,6 +26,7 @@ int fit_count(const struct plan *p, const struct space *s, int node,
 		return 0;
 	n = times(s->cpu_milli, r->cpu_milli, n);
 	n = times(s->memory_bytes, r->memory_bytes, n);
+	n = times(s->tasks, 1, n);
 	/* A task's own fixed port may be the very number that is free: keep that many more. */
 	n = times(s->ports - r->fixed_count, r->any_ports, n);
 	for (size_t i = 0; i < r->device_count && n > 0; i++) {
@@ -40,6 +41,7 @@ void fit_take(const struct plan *p, struct space *s, int node, const struct shap
 {
 	s->cpu_milli -= r->cpu_milli * times_taken;
 	s->memory_bytes -= r->memory_bytes * times_taken;
+	s->tasks -= times_taken;
 	s->ports -= r->any_ports * times_taken;
 	for (size_t i = 0; i < r->device_count; i++) {
 		int pool = nodes_pool(p, node, r->devices[i].kind);
@@ -130,7 +132,8 @@ void fit_empty(const struct plan *p, struct space **spaces, size_t *cap)
 		struct space *s = &(*spaces)[i];
 		*s = (struct space){ .up = n->node.up,
 				     .cpu_milli = n->node.capacity.cpu_milli,
-				     .memory_bytes = n->node.capacity.memory_bytes };
+				     .memory_bytes = n->node.capacity.memory_bytes,
+				     .tasks = nodes_task_limit(&n->node) };
 		if (n->node.port_first > 0 && n->node.port_last >= n->node.port_first)
 			s->ports = n->node.port_last - n->node.port_first + 1;
 		for (int k = 0; k < NODE_POOLS; k++)
@@ -156,6 +159,7 @@ void fit_return(const struct plan *p, struct space *s, const struct entry *e,
 
 	s->cpu_milli += r->cpu_milli;
 	s->memory_bytes += r->memory_bytes;
+	s->tasks++;
 	for (int k = 0; k < g->port_count; k++)
 		s->ports += g->ports[k] >= n->node.port_first &&
 			    g->ports[k] <= n->node.port_last;

@@ -79,6 +79,11 @@ static int ports_free(const struct node_state *n)
 	return free_count;
 }
 
+int64_t nodes_task_limit(const struct node *n)
+{
+	return n->max_tasks > 0 ? n->max_tasks : INT64_C(1) << 40;
+}
+
 void nodes_refresh(struct plan *p, int node)
 {
 	const struct node_state *n = &p->nodes[node];
@@ -87,6 +92,7 @@ void nodes_refresh(struct plan *p, int node)
 	s->up = n->node.up;
 	s->cpu_milli = n->node.capacity.cpu_milli - n->cpu_milli;
 	s->memory_bytes = n->node.capacity.memory_bytes - n->memory_bytes;
+	s->tasks = nodes_task_limit(&n->node) - n->tasks;
 	for (int i = 0; i < NODE_POOLS; i++)
 		s->devices[i] =
 			__builtin_popcountll(n->pools[i].total & ~n->pools[i].used);

@@ -25,6 +25,7 @@ struct grant {
 /* What is free on a node. Below zero when the node shrank under its tasks. */
 struct space {
 	int64_t cpu_milli, memory_bytes;
+	int64_t tasks; /* how many more */
 	int ports;
 	int devices[NODE_POOLS];
 	bool up;
@@ -54,6 +55,7 @@ struct picks {
 	size_t count, cap;
 };
 
+int64_t nodes_task_limit(const struct node *n);
 int nodes_find(struct plan *p, const char *name); /* made, as gone, when not known */
 void nodes_set(struct plan *p, const struct node *n);
 void nodes_refresh(struct plan *p, int node); /* live space, after a change */

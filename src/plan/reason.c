@@ -29,6 +29,9 @@ static int64_t held_on(const struct plan *p, const struct entry *e, int node,
 		case DIM_PORTS:
 			sum += g->port_count;
 			break;
+		case DIM_TASKS:
+			sum++;
+			break;
 		case DIM_DEVICES:
 			for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
 				const uint64_t mask = g->devices[k].mask;

@@ -40,6 +40,9 @@ size_t words_dims(const struct plan *p, int node, const struct space *s,
 					     r->any_ports,
 					     s->ports - r->fixed_count,
 					     n->node.port_last - n->node.port_first + 1 };
+	if (n->node.max_tasks > 0)
+		out[count++] = (struct dim){ DIM_TASKS, KIND_NONE, "task slots",
+					     1,         s->tasks,  n->node.max_tasks };
 	return count;
 }
 
@@ -56,6 +59,7 @@ void words_number(const struct dim *d, int64_t n, struct buf *out)
 		return;
 	case DIM_DEVICES:
 	case DIM_PORTS:
+	case DIM_TASKS:
 		buf_printf(out, "%lld", (long long)n);
 		return;
 	}
@@ -64,7 +68,7 @@ void words_number(const struct dim *d, int64_t n, struct buf *out)
 void words_amount(const struct dim *d, int64_t n, struct buf *out)
 {
 	words_number(d, n, out);
-	buf_printf(out, " %s", d->name);
+	buf_printf(out, " %s", d->what == DIM_TASKS && n == 1 ? "task slot" : d->name);
 }
 
 void words_role(const struct shape_role *r, struct buf *out)

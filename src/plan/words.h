@@ -4,17 +4,17 @@
 
 #include "plan/model.h"
 
-enum dim_what { DIM_DEVICES, DIM_CPU, DIM_MEMORY, DIM_PORTS };
+enum dim_what { DIM_DEVICES, DIM_CPU, DIM_MEMORY, DIM_PORTS, DIM_TASKS };
 
 /* One thing that a role asks for, and how a node stands to it. */
 struct dim {
 	enum dim_what what;
 	int kind;         /* of devices */
-	const char *name; /* "gpu", "cpu", "memory", "ports" */
+	const char *name; /* "gpu", "cpu", "memory", "ports", "task slots" */
 	int64_t want, free, total;
 };
 
-#define DIMS_MAX (DEVICE_KINDS_MAX + 3)
+#define DIMS_MAX (DEVICE_KINDS_MAX + 4)
 
 size_t words_dims(const struct plan *p, int node, const struct space *s,
 		  const struct shape_role *r, struct dim out[DIMS_MAX]);

@@ -42,6 +42,8 @@ void wire_node_write(struct json *j, const char *key, const struct wire_node *n)
 	wire_resources_write(j, "capacity", &n->node.capacity);
 	wire_resources_write(j, "used", &n->used);
 	json_i64(j, "tasks", n->tasks);
+	if (n->node.max_tasks > 0)
+		json_i64(j, "max_tasks", n->node.max_tasks);
 	json_i64(j, "port_first", n->node.port_first);
 	json_i64(j, "port_last", n->node.port_last);
 	json_end(j);
@@ -58,6 +60,7 @@ void wire_node_read(const struct doc_node *map, struct wire_node *out)
 	wire_resources_read(doc_get(map, "capacity"), &out->node.capacity);
 	wire_resources_read(doc_get(map, "used"), &out->used);
 	out->tasks = wire_int(map, "tasks");
+	out->node.max_tasks = wire_int(map, "max_tasks");
 	out->node.port_first = wire_int(map, "port_first");
 	out->node.port_last = wire_int(map, "port_last");
 }

@@ -32,6 +32,7 @@ void m_make_node(struct mirror *m, int at, uint64_t *seed)
 	n->port_last = 100 + m_roll(seed, 12);
 	resources_set_device(&n->capacity, "gpu", m_roll(seed, 5));
 	resources_set_device(&n->capacity, "npu", m_roll(seed, 3));
+	n->max_tasks = m_roll(seed, 2) ? 0 : 1 + m_roll(seed, 6);
 }
 
 void m_make_job(struct m_job *j, int64_t id, uint64_t *seed)
@@ -169,9 +170,11 @@ static const char *check_task(const struct mirror *m, const struct m_job *j, int
 
 /* Free on a node beside all running jobs but those whose end is not after `when`. */
 static void free_on(const struct mirror *m, int at, const bool *ended,
-		    struct resources *out, int *ports)
+		    struct resources *out, int *ports, int *tasks)
 {
 	const struct node *n = &m->nodes[at];
+
+	*tasks = n->max_tasks ? n->max_tasks : INT32_MAX;
 
 	*out = n->capacity;
 	*ports = n->port_last - n->port_first + 1;
@@ -182,6 +185,7 @@ static void free_on(const struct mirror *m, int at, const bool *ended,
 			const struct placement *p = &j->places[k];
 			if (strcmp(p->node, n->name) != 0)
 				continue;
+			--*tasks;
 			out->cpu_milli -= j->role.each.cpu_milli;
 			out->memory_bytes -= j->role.each.memory_bytes;
 			for (int q = 0; q < p->port_count; q++)
@@ -214,10 +218,11 @@ static bool fits_without(const struct mirror *m, const struct m_job *j, const bo
 
 	for (int i = 0; i < M_NODES && left > 0; i++) {
 		struct resources have;
-		int ports, n = left;
+		int ports, tasks, n = left;
 		if (!m->nodes[i].up)
 			continue;
-		free_on(m, i, ended, &have, &ports);
+		free_on(m, i, ended, &have, &ports, &tasks);
+		n = most(tasks, 1, n);
 		n = most(have.cpu_milli, j->role.each.cpu_milli, n);
 		n = most(have.memory_bytes, j->role.each.memory_bytes, n);
 		n = most(resources_device(&have, "gpu"),
@@ -368,11 +373,11 @@ const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t no
 	for (int i = 0; i < M_NODES; i++) {
 		bool none[M_JOBS] = { false }, on = false;
 		struct resources left;
-		int ports;
+		int ports, tasks;
 		for (int k = 0; k < j->role.count; k++)
 			on |= strcmp(j->places[k].node, m->nodes[i].name) == 0;
-		free_on(m, i, none, &left, &ports);
-		if (on && ((j->role.each.cpu_milli && left.cpu_milli < 0) ||
+		free_on(m, i, none, &left, &ports, &tasks);
+		if (on && (tasks < 0 || (j->role.each.cpu_milli && left.cpu_milli < 0) ||
 			   (j->role.each.memory_bytes && left.memory_bytes < 0)))
 			return "more given than the node has";
 	}

@@ -99,6 +99,33 @@ static void test_waiting(void)
 	plan_destroy(p);
 }
 
+/* Tasks that ask for next to nothing are still too many at some point. */
+static void test_tasks(void)
+{
+	struct node n = { .name = "node-a", .up = true, .max_tasks = 4 };
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
+	struct plan *p = plan_create();
+
+	n.capacity.cpu_milli = 8000;
+	n.capacity.memory_bytes = 16 * GI;
+	plan_apply(p, &d);
+	started = 0;
+	submit(p, 1, role(3, 0, 1 << 20, 0), 0);
+	submit(p, 2, role(1, 0, 1 << 20, 0), 0);
+	submit(p, 3, role(1, 0, 1 << 20, 0), 0);
+	IS_INT(started, 2, "a node takes as many tasks as it says");
+	why(p, 3, PLAN_REASON_CAPACITY,
+	    "waits for 1 task slot on one node; node-a has 0 of 4 task slots free, held by job 1 (3 task "
+	    "slots), job 2 (1 task slot); it is first in the queue");
+	refused(p, role(5, 0, 1 << 20, 0), ERR_INVALID,
+		"5 tasks of 0 cpu, 1 MiB memory each do not fit on all nodes together: at most 4 do");
+	d = (struct plan_delta){ .kind = PLAN_RELEASE, .id = 2 };
+	plan_apply(p, &d);
+	plan_step(p, 1000, 0, on_decision, NULL);
+	IS_INT(started, 3, "one that ends makes room for another");
+	plan_destroy(p);
+}
+
 static void test_order(void)
 {
 	struct plan *p = plan_create();
@@ -180,6 +207,7 @@ static void test_possible(void)
 int main(void)
 {
 	test_waiting();
+	test_tasks();
 	test_order();
 	test_quota();
 	test_possible();
