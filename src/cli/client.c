@@ -16,6 +16,7 @@
 #define ANSWER_MAX   (64 << 20)
 #define TRIES        12
 #define TRIES_AGAIN  40 /* of a daemon that was there before: it is being restarted */
+#define TRIES_OWN    8  /* of one's own that nobody but we would start again: 3 s */
 #define PAUSE_MS     20 /* doubled each time, up to a second */
 #define PAUSE_MAX_MS 1000
 
@@ -281,6 +282,13 @@ static bool repeatable(const struct request *r)
 	return !str_eq(r->method, "POST") || r->key;
 }
 
+static int patience(const struct client *c)
+{
+	if (!c->met)
+		return TRIES;
+	return c->server->state && !c->may_start ? TRIES_OWN : TRIES_AGAIN;
+}
+
 static int exchange_patiently(struct client *c, const struct request *r, int *status,
 			      struct err *err)
 {
@@ -293,7 +301,7 @@ static int exchange_patiently(struct client *c, const struct request *r, int *st
 		/* One we kept open may have been closed meanwhile: that was no answer to this. */
 		bool again = repeatable(r) || (!fresh && i == 0 && !r->upgrade);
 		bool nobody = c->unreachable && !c->met && i > 1;
-		if (!broke || !again || nobody || i == (c->met ? TRIES_AGAIN : TRIES))
+		if (!broke || !again || nobody || i >= patience(c))
 			return -1;
 		usleep((useconds_t)pause * 1000);
 		pause = pause * 2 < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;

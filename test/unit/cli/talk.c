@@ -139,6 +139,8 @@ static int listen_here(void)
 	return fd;
 }
 
+static bool own_daemon; /* the server is one that `yard` may start, not YARD_SERVER's */
+
 static struct result yard(struct step *steps, size_t count, const char *line)
 {
 	struct result r = { 0 };
@@ -161,7 +163,13 @@ static struct result yard(struct step *steps, size_t count, const char *line)
 	pid_t pid = fork();
 	if (pid == 0) {
 		AUTO_FREE char *url = str_printf("unix://%s", path);
-		setenv("YARD_SERVER", url, 1);
+		if (own_daemon) {
+			unsetenv("YARD_SERVER");
+			setenv("YARD_STATE", home, 1);
+			setenv("YARD_SOCKET", path, 1);
+		} else {
+			setenv("YARD_SERVER", url, 1);
+		}
 		dup2(out[1], 1), dup2(err[1], 2);
 		_exit(cli_main(argc, argv));
 	}
@@ -340,6 +348,28 @@ static void escapes(void)
 #undef EVIL
 }
 
+static void dead_daemon(void)
+{
+	struct step s[] = { { "GET /yard/v1/jobs/9/wait", NULL, 202,
+			      text("{\"id\":9,\"state\":\"running\"}") } };
+
+	own_daemon = true;
+	int64_t began = cli_now_ms();
+	struct result r = yard(NULL, 0, "yard wait 9");
+	OK(r.code == 6 && strstr(buf_str(&r.err), "yard up") &&
+		   cli_now_ms() - began < 1500,
+	   "that no daemon of one's own runs is said at once");
+	forget(&r);
+	began = cli_now_ms();
+	r = yard(s, COUNT_OF(s), "yard wait 9");
+	int64_t took = cli_now_ms() - began;
+	OK(r.code == 6 && strstr(buf_str(&r.err), "yard up") && took > 1500 &&
+		   took < 9000,
+	   "one that goes away is waited for, but not long (%d ms)", (int)took);
+	forget(&r);
+	own_daemon = false;
+}
+
 static void json_pages(void)
 {
 	struct step s[] = {
@@ -467,6 +497,7 @@ int main(void)
 	several_tasks();
 	escapes();
 	json_pages();
+	dead_daemon();
 	errors();
 	code_goes_once();
 	fflush(stdout);
