@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* attempt.c - one attempt of a task, from start() to its exit; the states are in process.h. */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +19,12 @@
 #define KILL_WITHIN_MS  5000
 #define START_WITHIN_MS 60000
 #define USAGE_FRESH_MS  500
-#define USAGE_WAIT_MS   50
+
+struct sweep { /* of what a killed shim left behind */
+	struct attempt *attempt; /* NULL: the engine has gone meanwhile */
+	struct shim_mark mark;
+	char lost[128];
+};
 
 static void on_timer(void *arg);
 
@@ -68,6 +72,8 @@ void attempt_destroy(struct attempt *a)
 	if (a->pidfd >= 0)
 		close(a->pidfd);
 	world_timer_destroy(a->timer);
+	if (a->sweep)
+		a->sweep->attempt = NULL;
 	bundle_destroy(a->bundle);
 	free(a->folder);
 	free(a);
@@ -199,6 +205,7 @@ static void keep_usage(struct attempt *a, const struct shim_usage *u)
 	a->usage = (struct engine_usage){ u->time_ms, u->cpu_ms, u->memory_bytes,
 					  u->memory_peak_bytes, (int)u->pids };
 	a->usage_ms = now(a);
+	a->usage_asked = false;
 	if (usage_append(a->folder, &sample, &ignored) > 0)
 		a->sample_every_ms *= 2;
 }
@@ -222,6 +229,7 @@ static void on_control_end(void *arg)
 	struct attempt *a = arg;
 
 	link_close(TAKE(a->control));
+	a->usage_asked = false;
 	a->stop_sent =
 		ATTEMPT_STOP_NONE; /* asked again below, should the shim still live */
 	if (a->state == ATTEMPT_RUNNING && a->stop != ATTEMPT_STOP_NONE)
@@ -438,6 +446,41 @@ static void nothing_there(struct attempt *a)
 	}
 }
 
+/* Nothing may run after we say that it ended, so what it left behind goes first; off the
+ * loop, for the kernel may take half a second to let go of it. */
+
+static void sweep_work(void *arg)
+{
+	shim_sweep(&((struct sweep *)arg)->mark);
+}
+
+static void sweep_done(void *arg)
+{
+	struct sweep *s = arg;
+	struct attempt *a = s->attempt;
+
+	if (a) {
+		a->sweep = NULL;
+		convert_lost(a->refused[0] ? a->refused : s->lost, &a->exit);
+		if (a->shim_killed)
+			a->exit = (struct task_exit){ .kind = EXIT_STOPPED,
+						      .signal = SIGKILL };
+		finish(a);
+	}
+	free(s);
+}
+
+static void sweep_up(struct attempt *a, const struct shim_probe *probe)
+{
+	struct sweep *s = mem_alloc(1, sizeof *s);
+
+	s->attempt = a;
+	s->mark = probe->mark;
+	memcpy(s->lost, probe->lost, sizeof s->lost);
+	a->sweep = s;
+	world_work(a->p->world, sweep_work, sweep_done, s);
+}
+
 void attempt_begin(struct attempt *a)
 {
 	struct err err;
@@ -457,6 +500,8 @@ void attempt_look(struct attempt *a)
 	struct shim_probe probe;
 	struct err err;
 
+	if (a->sweep)
+		return; /* it is over; the end is told when it is swept up */
 	enter(a, ATTEMPT_LOOKING);
 	if (shim_probe(a->folder, &probe, &err) < 0) {
 		convert_lost(err.text, &a->exit);
@@ -482,56 +527,22 @@ void attempt_look(struct attempt *a)
 		finish(a);
 		break;
 	case SHIM_VANISHED:
-		/* Nothing may run after we say that it ended, so what it left behind goes first. */
-		shim_sweep(&probe.mark);
-		convert_lost(a->refused[0] ? a->refused : probe.lost, &a->exit);
-		if (a->shim_killed)
-			a->exit = (struct task_exit){ .kind = EXIT_STOPPED,
-						      .signal = SIGKILL };
-		finish(a);
+		sweep_up(a, &probe);
 		break;
-	}
-}
-
-/* One request and its answer, within USAGE_WAIT_MS: a shim answers at once or is not well. */
-static int ask_usage(const struct attempt *a, struct shim_usage *out, struct err *err)
-{
-	AUTO_BUF struct buf request = { 0 };
-	AUTO_FD int fd = -1;
-	char answer[1024];
-	size_t have = 0;
-	struct shim_frame f;
-
-	shim_frame_add(&request, SHIM_USAGE, NULL, 0);
-	if (shim_connect(a->folder, &fd, err) < 0)
-		return -1;
-	if (send(fd, request.data, request.len, MSG_NOSIGNAL) != (ssize_t)request.len)
-		return err_sys(err, "ask the task's shim");
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		ssize_t n;
-
-		if (shim_frame_get(answer, have, &f) > 0 && f.type == SHIM_USAGE)
-			return shim_usage_decode(f.data, f.len, out, err);
-		if (poll(&p, 1, USAGE_WAIT_MS) <= 0 || have == sizeof answer)
-			return err_set(err, ERR_BUSY,
-				       "the task's shim does not answer now");
-		n = recv(fd, answer + have, sizeof answer - have, 0);
-		if (n <= 0)
-			return err_set(err, ERR_CONFLICT, "the task has just ended");
-		have += (size_t)n;
 	}
 }
 
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err)
 {
-	struct shim_usage u;
+	bool stale = !a->usage_ms || now(a) - a->usage_ms > USAGE_FRESH_MS;
 
-	if (!a->usage_ms || now(a) - a->usage_ms > USAGE_FRESH_MS) {
-		if (ask_usage(a, &u, err) < 0)
-			return -1;
-		keep_usage(a, &u);
+	/* Asked beside the loop's work; whoever asks next gets the answer. */
+	if (stale && !a->usage_asked && open_control(a)) {
+		link_send(a->control, SHIM_USAGE, NULL, 0);
+		a->usage_asked = true;
 	}
+	if (!a->usage_ms)
+		return err_set(err, ERR_BUSY, "it is being measured: ask again");
 	*out = a->usage;
 	return 0;
 }

@@ -53,6 +53,7 @@ struct engine_ops {
 	 * that comes is SHIM_OK or SHIM_ERROR (with a sentence). */
 	int (*exec)(struct engine *e, const struct task_ref *ref, const char *const *argv,
 		    bool tty, struct world_stream **out, struct err *err);
+	/* What is known now, without waiting.  ERR_BUSY: ask again in some ms. */
 	int (*usage)(struct engine *e, const struct task_ref *ref,
 		     struct engine_usage *out, struct err *err);
 	void (*destroy)(struct engine *e); /* tasks go on */

@@ -82,6 +82,8 @@ struct attempt {
 	struct task_exit exit; /* OVER */
 	struct engine_usage usage;
 	int64_t usage_ms; /* mono time of it; 0: none yet */
+	bool usage_asked; /* the answer is on its way */
+	struct sweep *sweep; /* under way: its end is told then; or NULL */
 	int64_t sample_at_ms, sample_every_ms;
 	struct attempt *prev, *next;             /* of p->attempts */
 	struct attempt_queue *queue;             /* that it is in; NULL: none */
@@ -97,7 +99,7 @@ void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
 void attempt_send(struct attempt *a, const struct spawn_shim *shim);
 void attempt_unstarted(struct attempt *a, const char *why); /* → OVER */
 void attempt_stop(struct attempt *a, bool kill);
-/* Asks the shim; waits for some ms at most. */
+/* The last sample; asks for another when it is not fresh.  ERR_BUSY: there is none yet. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 
 void attempt_sample(

@@ -9,6 +9,9 @@
 #include "stream/usage.h"
 #include "wire/api.h"
 
+#define USAGE_TRIES    50
+#define USAGE_PAUSE_MS 20
+
 #define LIST_DEFAULT 50
 #define LIST_MAX     999 /* the store gives one more */
 #define EVENTS_MAX   1000
@@ -237,8 +240,15 @@ static void write_samples(struct exchange *ex, struct json *j, int task)
 	json_end(j);
 }
 
+static void usage_again(struct exchange *ex)
+{
+	handle_usage(ex);
+}
+
 void handle_usage(struct exchange *ex)
 {
+	static const struct exchange_ops waiting = { .timer = usage_again };
+	intptr_t tries = (intptr_t)ex->state;
 	struct buf *out = answer_scratch(ex);
 	struct engine_usage u;
 	struct json j;
@@ -247,6 +257,12 @@ void handle_usage(struct exchange *ex)
 
 	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, &err) < 0 ||
 	    yard_usage(ex->server->config.yard, ex->job, (int)task, &u, &err) < 0) {
+		if (err.code == ERR_BUSY && tries < USAGE_TRIES) { /* measured just now */
+			ex->ops = &waiting;
+			ex->state = (void *)(tries + 1);
+			http_conn_timer(ex->conn, USAGE_PAUSE_MS);
+			return;
+		}
 		answer_error(ex, &err);
 		return;
 	}
