@@ -48,7 +48,7 @@ void cli_hint(const struct cli *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* All of it to a descriptor; a reader that has gone ends the process as usual. */
 void cli_write(int fd, const void *data, size_t len);
-void cli_print(const struct buf *text); /* stdout */
+void cli_print(const struct buf *text);      /* stdout */
 void cli_print_json(const struct buf *json); /* as a line that no terminal acts on */
 
 /* A GET of a target made like printf; the answer's JSON must be there. */

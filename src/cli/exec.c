@@ -202,10 +202,9 @@ static int connect_exec(struct cli *c, const struct opts_list *operands, int ran
 static int run_exec(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct exec_args *a = args;
-	struct session s = { .cli = c,
-			     .command = operands->items[1],
-			     .tty = a->tty,
-			     .input_open = true };
+	struct session s = {
+		.cli = c, .command = operands->items[1], .tty = a->tty, .input_open = true
+	};
 	struct wire_job w = { 0 };
 	sigset_t before;
 	struct err err;

@@ -225,8 +225,8 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 		return cli_fail(c, &err);
 	const struct doc_node *map = doc_root(answer.doc);
 	const char *why = doc_str(map, "why", NULL);
-	AUTO_FREE char *text = mem_strdup(
-		why && *why ? why : doc_str(map, "state", "nothing is known"));
+	AUTO_FREE char *text =
+		mem_strdup(why && *why ? why : doc_str(map, "state", "nothing is known"));
 	plain_text(text, "\n\t");
 	buf_printf(&out, "%s\n", text);
 	cli_print(&out);

@@ -68,7 +68,7 @@ struct engine_process_config {
 	const char *state_dir;
 	const char *node_name;
 	int64_t cpu_milli, memory_bytes; /* 0: what the machine has */
-	int max_tasks; /* at a time; 0: 64 a core, at least 512 */
+	int max_tasks;                   /* at a time; 0: 64 a core, at least 512 */
 	struct device_count simulated[DEVICE_KINDS_MAX];
 };
 

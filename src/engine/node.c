@@ -15,8 +15,8 @@
 #include "base/str.h"
 
 /* Below what the kernel gives to outgoing connections (32768 and up). */
-#define PORT_FIRST 20000
-#define PORT_LAST  29999
+#define PORT_FIRST   20000
+#define PORT_LAST    29999
 #define TASKS_A_CORE 64
 #define TASKS_MIN    512
 #define TASKS_MOST   1000000

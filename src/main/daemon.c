@@ -112,9 +112,10 @@ int daemon_boot(struct daemon *d, struct err *err)
 		depot_files_create(d->world, d->place.state, d->place.unpack, err);
 	if (!d->depot)
 		return -1;
-	depot_files_rules(d->depot, &(struct depot_rules){
-					    .socket = d->place.socket,
-					    .code_bytes_max = d->settings.code_limit_bytes });
+	depot_files_rules(
+		d->depot,
+		&(struct depot_rules){ .socket = d->place.socket,
+				       .code_bytes_max = d->settings.code_limit_bytes });
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;

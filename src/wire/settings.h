@@ -21,7 +21,7 @@ struct settings {
 	int64_t code_limit_bytes, code_keep_ms;
 	int64_t max_jobs, max_priority; /* of one who is not admin */
 	int64_t max_tasks;              /* on this machine; 0: by its cores */
-	int64_t ready_fd; /* -1: none */
+	int64_t ready_fd;               /* -1: none */
 	struct opts_list sim_devices;
 	bool version;
 	struct device_count devices[DEVICE_KINDS_MAX]; /* sim_devices, read */

@@ -380,7 +380,8 @@ static void json_pages(void)
 	};
 	struct result r = yard(s, COUNT_OF(s), "yard ls --json --limit 1500");
 
-	IS(buf_str(&r.out), "{\"jobs\":[{\"id\":9},{\"id\":8},{\"id\":7}],\"next\":null}\n",
+	IS(buf_str(&r.out),
+	   "{\"jobs\":[{\"id\":9},{\"id\":8},{\"id\":7}],\"next\":null}\n",
 	   "JSON of many jobs is all pages as one");
 	OK(r.code == 0 && r.wrong == 0, "asked page by page");
 	forget(&r);

@@ -334,7 +334,8 @@ static void code(void)
 	OK(depot_code_has(depot, hash, 7), "now it is there");
 	OK(!depot_code_has(depot, hash, 8), "but not for one who only knows its hash");
 	AUTO_FREE char *codes = str_printf("%s/state/code", home);
-	OK(stat(codes, &st) == 0 && (st.st_mode & 0777) == 0700, "nor by the file system");
+	OK(stat(codes, &st) == 0 && (st.st_mode & 0777) == 0700,
+	   "nor by the file system");
 	sender = 8;
 	struct answer other = { 0 };
 	send(hash, &archive, &other);
@@ -370,7 +371,8 @@ static void code(void)
 	world_run(world);
 	OK(evil.failed && evil.err.code == ERR_INVALID && !depot_code_has(depot, hash, 7),
 	   "an archive that cannot be unpacked is refused: %s", evil.err.text);
-	OK(depot_code_begin(depot, "../../etc", 7, &err) == NULL && err.code == ERR_INVALID,
+	OK(depot_code_begin(depot, "../../etc", 7, &err) == NULL &&
+		   err.code == ERR_INVALID,
 	   "a hash is never a path");
 }
 
@@ -393,7 +395,8 @@ static void old_snapshot(const char *hash, int days)
 {
 	AUTO_FREE char *tree = str_printf("%s/state/code/%s/tree", home, hash),
 		       *mark = str_printf("%s/state/code/%s/users", home, hash);
-	AUTO_FREE char *file = str_printf("%s/7", mark), *folder = mem_strndup(tree, strlen(tree) - 5);
+	AUTO_FREE char *file = str_printf("%s/7", mark),
+		       *folder = mem_strndup(tree, strlen(tree) - 5);
 	struct timespec t[2] = { { .tv_sec = time(NULL) - days * 86400L } };
 
 	t[1] = t[0];
