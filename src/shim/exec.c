@@ -67,7 +67,7 @@ static void child_enter(const struct hold *h, int wire)
 	    setns(h->spaces[HOLD_UTS], CLONE_NEWUTS) < 0 ||
 	    setns(mounts, CLONE_NEWNS) < 0)
 		child_fail(wire, "enter the task");
-	if (sandbox_become(user, &err) < 0) {
+	if (sandbox_become(user, !watch_needed(&h->task, &h->cgroup), &err) < 0) {
 		note_send(wire, NOTE_FAILED, 0, err.text);
 		_exit(127);
 	}

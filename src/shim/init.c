@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "shim/note.h"
+#include "shim/watch.h"
 
 static _Noreturn void fail(const struct init_config *c, const struct err *err)
 {
@@ -134,16 +135,17 @@ static int serve(const struct init_config *c, pid_t pid, int children)
 	}
 }
 
-static void send_space(const struct init_config *c, const char *path)
+static void send_open(const struct init_config *c, enum note_kind kind, const char *path)
 {
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0 || note_send_fd(c->wire, NOTE_SPACE, fd) < 0)
+	if (fd < 0 || note_send_fd(c->wire, kind, fd) < 0)
 		_exit(1);
 }
 
 _Noreturn void init_run(const struct init_config *c)
 {
+	const bool watched = watch_needed(c->task, c->cgroup);
 	struct err err = { 0 };
 	sigset_t chld;
 	pid_t pid = -1;
@@ -160,13 +162,17 @@ _Noreturn void init_run(const struct init_config *c)
 		fail(c, &err);
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	offer_to_oom();
-	if (sandbox_enter(c->task, c->maps->range, &err) < 0)
+	if (sandbox_enter(c->task, c->maps->range, !watched, &err) < 0)
 		fail(c, &err);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	note_send_fd(c->wire, NOTE_BUILT, proc);
 	if (c->task->uid_base < 0) {
-		send_space(c, "/proc/self/ns/user");
-		send_space(c, "/proc/self/ns/mnt");
+		send_open(c, NOTE_SPACE, "/proc/self/ns/user");
+		send_open(c, NOTE_SPACE, "/proc/self/ns/mnt");
+	}
+	if (watched) {
+		send_open(c, NOTE_TMPFS, "/");
+		send_open(c, NOTE_TMPFS, "/dev/shm");
 	}
 	/* pid 1 is the task's to see, and in private mode of the same uid: it shows nothing. */
 	prctl(PR_SET_DUMPABLE, 0);

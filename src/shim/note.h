@@ -9,6 +9,7 @@ enum note_kind {
 	NOTE_MAPPED,  /* to init: the user namespace has its maps */
 	NOTE_BUILT,   /* from init, with a descriptor of the task's /proc */
 	NOTE_SPACE,   /* from init, private mode: its user, then its mount namespace */
+	NOTE_TMPFS,   /* from init, where watch_needed(): its root, then its /dev/shm */
 	NOTE_GO,      /* to init: limits hold and the mark is durable: run it */
 	NOTE_STARTED, /* from init: the command was exec'ed */
 	NOTE_FAILED,  /* from init, instead of BUILT or STARTED: text says why */

@@ -40,9 +40,10 @@ void sandbox_maps_drop_sources(struct sandbox_maps *m);
 int sandbox_build(const struct shim_task *t, const struct sandbox_maps *m,
 		  struct err *err);
 /* Gives up the host: keys, user namespace, groups, uids; loads the system call filter.
- * userns: to enter; -1: is in it already. */
-int sandbox_become(int userns, struct err *err);
+ * userns: to enter; -1: is in it already.  may_mount: new file systems, where the mounts are
+ * the task's own. */
+int sandbox_become(int userns, bool may_mount, struct err *err);
 /* The same for the first process, which sets the host name and locks the mounts first. */
-int sandbox_enter(const struct shim_task *t, int userns, struct err *err);
+int sandbox_enter(const struct shim_task *t, int userns, bool may_mount, struct err *err);
 /* Limits of one process that is about to exec; survives a machine that forbids them. */
 void sandbox_rlimits(const struct shim_task *t, bool pids_by_cgroup);

@@ -169,14 +169,19 @@ static int run(struct hold *h, struct err *err)
 	    (expect(h, NOTE_SPACE, &h->spaces[HOLD_INNER], err) < 0 ||
 	     expect(h, NOTE_SPACE, &h->spaces[HOLD_MNT], err) < 0))
 		return -1;
+	h->watch.proc = h->proc;
+	if (watch_needed(&h->task, &h->cgroup)) {
+		for (int i = 0; i < WATCH_TMPFS; i++) {
+			if (expect(h, NOTE_TMPFS, &h->watch.tmpfs[i], err) < 0)
+				return -1;
+		}
+		h->watch.limit_bytes = h->task.memory_bytes;
+	}
 	if (note_send(h->wire, NOTE_GO, 0, NULL) < 0)
 		return err_sys(err, "start the task");
 	if (expect(h, NOTE_STARTED, NULL, err) < 0)
 		return -1;
 	h->started = true;
-	h->watch = (struct watch){ .proc = h->proc };
-	if (!h->cgroup.has[CGROUP_MEMORY])
-		h->watch.limit_bytes = h->task.memory_bytes;
 	return 0;
 }
 

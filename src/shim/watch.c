@@ -9,10 +9,12 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "shim/memfile.h"
 
 #define GROWTH_BYTES_MS (2ll << 20) /* 2 GiB a second */
 #define PAUSE_MIN_MS    10
 #define PAUSE_MAX_MS    2000
+#define FILES_EVERY_MS  100
 
 static int read_text(int proc, const char *pid, const char *file, char *out, size_t size)
 {
@@ -61,16 +63,24 @@ static void add_process(int proc, const char *pid, struct watch_sum *sum)
 	sum->memory_bytes += number_at(at + 2, 21) * sysconf(_SC_PAGESIZE);
 }
 
-static int64_t proportional(int proc, const char *pid)
+static int64_t line_of(const char *text, const char *key)
 {
-	char text[2048], *at;
+	const char *at = strstr(text, key);
 
-	if (read_text(proc, pid, "smaps_rollup", text, sizeof text) < 0 ||
-	    !(at = strstr(text, "\nPss:")))
+	return at ? number_at(at + strlen(key) + strspn(at + strlen(key), " "), 0) * 1024
+		  : 0;
+}
+
+/* A process's share of what it has mapped, and of that what is shared memory. */
+static int add_share(int proc, const char *pid, int64_t *all, int64_t *shmem)
+{
+	char text[2048];
+
+	if (read_text(proc, pid, "smaps_rollup", text, sizeof text) < 0)
 		return -1;
-	at += strlen("\nPss:");
-	at += strspn(at, " ");
-	return number_at(at, 0) * 1024;
+	*all += line_of(text, "\nPss:");
+	*shmem += line_of(text, "\nPss_Shmem:");
+	return 0;
 }
 
 static bool is_pid(const char *name)
@@ -98,26 +108,42 @@ void watch_sum(int proc, struct watch_sum *out)
 		closedir(d);
 }
 
-static int64_t proportional_sum(int proc, int64_t fallback)
+/* What the task really uses.  Memory in files (tmpfs, memfd) may be mapped as well: the larger
+ * of the two ways to see it counts, so that nobody is ended for what he does not use. */
+static int64_t used_exactly(int proc, int64_t rough, int64_t in_files)
 {
 	DIR *d = processes(proc);
-	int64_t sum = 0, one;
+	int64_t all = 0, shmem = 0;
+	bool seen = d != NULL;
 
-	for (struct dirent *e; d && (e = readdir(d));) {
-		if (!is_pid(e->d_name))
-			continue;
-		one = proportional(proc, e->d_name);
-		if (one < 0 &&
-		    !str_eq(e->d_name,
-			    "1")) { /* init may not be looked into, and is tiny */
-			sum = fallback;
-			break;
-		}
-		sum += one > 0 ? one : 0;
+	for (struct dirent *e; seen && (e = readdir(d));) {
+		/* Init may not be looked into, and is tiny. */
+		if (is_pid(e->d_name) && !str_eq(e->d_name, "1"))
+			seen = add_share(proc, e->d_name, &all, &shmem) == 0;
 	}
 	if (d)
 		closedir(d);
-	return sum;
+	if (!seen)
+		return rough > in_files ? rough : in_files;
+	return all - shmem + (shmem > in_files ? shmem : in_files);
+}
+
+static int64_t in_files(struct watch *w, int64_t now_ms)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < WATCH_TMPFS; i++)
+		sum += memfile_tmpfs(w->tmpfs[i]);
+	if (now_ms >= w->files_ms) { /* walks all descriptors: not as often as the rest */
+		w->files_bytes = memfile_open(w->proc);
+		w->files_ms = now_ms + FILES_EVERY_MS;
+	}
+	return sum + w->files_bytes;
+}
+
+bool watch_needed(const struct shim_task *t, const struct cgroup *g)
+{
+	return t->memory_bytes > 0 && !g->has[CGROUP_MEMORY];
 }
 
 int watch_timeout(const struct watch *w, int64_t now_ms)
@@ -130,14 +156,15 @@ int watch_timeout(const struct watch *w, int64_t now_ms)
 bool watch_over(struct watch *w, int64_t now_ms)
 {
 	struct watch_sum sum;
-	int64_t used, pause;
+	int64_t used, pause, files;
 
 	if (w->limit_bytes <= 0 || now_ms < w->next_ms)
 		return false;
 	watch_sum(w->proc, &sum);
-	used = sum.memory_bytes;
+	files = in_files(w, now_ms);
+	used = sum.memory_bytes + files;
 	if (used > w->limit_bytes)
-		used = proportional_sum(w->proc, used);
+		used = used_exactly(w->proc, sum.memory_bytes, files);
 	if (used > w->peak_bytes)
 		w->peak_bytes = used;
 	pause = (w->limit_bytes - used) / GROWTH_BYTES_MS;
