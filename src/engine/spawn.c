@@ -109,12 +109,27 @@ static int nest_new(const struct spawn_pool *p, struct spawn_shim *out, struct e
 	return 0;
 }
 
-static void end(const struct spawn_shim *s)
+static void reap_work(void *arg)
 {
-	kill(s->pid, SIGKILL);
-	close(s->fd);
-	while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+	while (waitpid(*(const pid_t *)arg, NULL, 0) < 0 && errno == EINTR)
 		continue;
+}
+
+/* To die may take it a while, on a machine without memory or with a disk that hangs: the
+ * loop does not wait for it. */
+static void end(const struct spawn_pool *p, const struct spawn_shim *s)
+{
+	pid_t *pid;
+
+	close(s->fd);
+	if (s->pid <= 0)
+		return;
+	kill(s->pid, SIGKILL); /* our own child, not reaped yet */
+	if (waitpid(s->pid, NULL, WNOHANG) != 0)
+		return;
+	pid = mem_alloc(1, sizeof *pid);
+	*pid = s->pid;
+	world_work(p->world, reap_work, free, pid);
 }
 
 /* One that was killed while it waited has closed its end. */
@@ -131,7 +146,7 @@ int spawn_take(struct spawn_pool *p, struct spawn_shim *out, struct err *err)
 		*out = p->spares[--p->count];
 		if (waits(out))
 			return 1;
-		end(out);
+		end(p, out);
 	}
 	if (!p->failed)
 		return 0;
@@ -175,7 +190,7 @@ static bool take_answer(struct spawn_pool *p)
 static void nest_end(struct spawn_pool *p)
 {
 	world_watch_destroy(TAKE(p->answers));
-	end(&p->nest);
+	end(p, &p->nest);
 	p->nest.fd = -1;
 	while (p->making > 0)
 		close(p->asked[--p->making]);
@@ -210,7 +225,7 @@ static void pool_free(struct spawn_pool *p)
 	if (p->nest.fd >= 0)
 		nest_end(p);
 	while (p->count > 0)
-		end(&p->spares[--p->count]);
+		end(p, &p->spares[--p->count]);
 	free(p->path);
 	free(p->user);
 	free(p);
