@@ -19,8 +19,11 @@
 #define KILL_WITHIN_MS  5000
 #define START_WITHIN_MS 60000
 #define USAGE_FRESH_MS  500
+#define QUIET_DOUBLINGS 4 /* from 5 s to 80 s */
+#define QUIET_CPU_MS    5 /* between two samples: less is as good as asleep */
+#define QUIET_BYTES     (1 << 20)
 
-struct sweep { /* of what a killed shim left behind */
+struct sweep {                   /* of what a killed shim left behind */
 	struct attempt *attempt; /* NULL: the engine has gone meanwhile */
 	struct shim_mark mark;
 	char lost[128];
@@ -197,11 +200,35 @@ static void on_link_end(void *arg)
 
 /* Requests over the control socket. */
 
+/* A task that sleeps is let sleep: each sample like the last one doubles the pause. */
+static int64_t quiet_pause(const struct attempt *a, int doublings)
+{
+	return a->sample_every_ms
+	       << (doublings < QUIET_DOUBLINGS ? doublings : QUIET_DOUBLINGS);
+}
+
+static void mind_quiet(struct attempt *a, const struct shim_usage *u)
+{
+	int64_t grown = u->memory_bytes - a->usage.memory_bytes;
+
+	if (a->usage_ms && u->cpu_ms - a->usage.cpu_ms <= QUIET_CPU_MS &&
+	    u->pids == a->usage.pids && grown <= QUIET_BYTES && grown >= -QUIET_BYTES) {
+		/* Who looks often sees little change, and that says nothing. */
+		a->sample_quiet += a->sample_quiet < QUIET_DOUBLINGS &&
+				   now(a) - a->usage_ms >= SAMPLE_EVERY_MS;
+	} else {
+		a->sample_quiet = 0;
+		process_sample(a->p);
+	}
+	a->sample_at_ms = now(a) + quiet_pause(a, a->sample_quiet);
+}
+
 static void keep_usage(struct attempt *a, const struct shim_usage *u)
 {
 	struct usage_sample sample = { u->time_ms, u->cpu_ms, u->memory_bytes, u->pids };
 	struct err ignored; /* a full disk costs samples, nothing else */
 
+	mind_quiet(a, u);
 	a->usage = (struct engine_usage){ u->time_ms, u->cpu_ms, u->memory_bytes,
 					  u->memory_peak_bytes, (int)u->pids };
 	a->usage_ms = now(a);
@@ -547,11 +574,15 @@ int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err)
 	return 0;
 }
 
-void attempt_sample(struct attempt *a)
+int64_t attempt_sample(struct attempt *a)
 {
-	if (a->state != ATTEMPT_RUNNING || now(a) < a->sample_at_ms)
-		return;
-	a->sample_at_ms = now(a) + a->sample_every_ms;
-	if (open_control(a))
-		link_send(a->control, SHIM_USAGE, NULL, 0);
+	if (a->state != ATTEMPT_RUNNING)
+		return INT64_MAX;
+	if (now(a) >= a->sample_at_ms) {
+		/* Sooner, should the answer say that it does something. */
+		a->sample_at_ms = now(a) + quiet_pause(a, a->sample_quiet + 1);
+		if (open_control(a))
+			link_send(a->control, SHIM_USAGE, NULL, 0);
+	}
+	return a->sample_at_ms;
 }

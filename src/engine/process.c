@@ -117,23 +117,32 @@ static void on_pump(void *arg)
 		process_pump(p);
 }
 
-void process_sample(struct process *p)
+static void sample_at(struct process *p, int64_t ms)
 {
-	if (!world_timer_is_set(p->sampler))
-		world_timer_at(p->sampler, world_mono_ms(p->world) + SAMPLE_EVERY_MS);
+	if (world_timer_is_set(p->sampler) && p->sampler_ms <= ms)
+		return;
+	p->sampler_ms = ms;
+	world_timer_at(p->sampler, ms);
 }
 
+void process_sample(struct process *p)
+{
+	sample_at(p, world_mono_ms(p->world) + SAMPLE_EVERY_MS);
+}
+
+/* One moment for all that are due by then, whenever they were started. */
 static void on_sampler(void *arg)
 {
 	struct process *p = arg;
-	bool runs = false;
+	int64_t now = world_mono_ms(p->world), next = INT64_MAX;
 
 	for (struct attempt *a = p->attempts; a; a = a->next) {
-		attempt_sample(a);
-		runs |= a->state == ATTEMPT_RUNNING;
+		int64_t at = attempt_sample(a);
+
+		next = at < next ? at : next;
 	}
-	if (runs)
-		process_sample(p);
+	if (next != INT64_MAX)
+		sample_at(p, next < now + SAMPLE_EVERY_MS ? now + SAMPLE_EVERY_MS : next);
 }
 
 /* The folder and those above it.  They need no fsync of their own: a file system that keeps

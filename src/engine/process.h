@@ -55,6 +55,7 @@ struct process {
 		*pump; /* goes on with the queue in the next turn of the loop */
 	struct spawn_pool *shims;
 	struct world_timer *sampler; /* set while something runs: an idle yard sleeps */
+	int64_t sampler_ms;          /* when it fires */
 };
 
 struct attempt {
@@ -85,6 +86,7 @@ struct attempt {
 	bool usage_asked; /* the answer is on its way */
 	struct sweep *sweep; /* under way: its end is told then; or NULL */
 	int64_t sample_at_ms, sample_every_ms;
+	int sample_quiet; /* how often the pause is doubled, because it does nothing */
 	struct attempt *prev, *next;             /* of p->attempts */
 	struct attempt_queue *queue;             /* that it is in; NULL: none */
 	struct attempt *queue_prev, *queue_next; /* of it */
@@ -102,8 +104,9 @@ void attempt_stop(struct attempt *a, bool kill);
 /* The last sample; asks for another when it is not fresh.  ERR_BUSY: there is none yet. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 
-void attempt_sample(
-	struct attempt *a); /* when it is time, asks for one more of the series */
+/* When it is time, asks for one more of the series.  When it is time again; INT64_MAX: it
+ * does not run. */
+int64_t attempt_sample(struct attempt *a);
 
 void process_sample(struct process *p); /* something runs: samples are due by and by */
 void process_enqueue(struct process *p, struct attempt_queue *q, struct attempt *a);
