@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "shim/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -339,6 +340,25 @@ static void nap_ms(int ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 }
 
+void cgroup_unthrottle(const struct cgroup *g)
+{
+	if (g->kind == CGROUP_V2)
+		put_text(g->path[0], "cpu.max", "max");
+	else if (g->path[CGROUP_CPU][0])
+		put_text(g->path[CGROUP_CPU], "cpu.cfs_quota_us", "-1");
+}
+
+/* A fork bomb of two thousand in half a core's quota took minutes to die of SIGKILL: a process
+ * over its quota sleeps on its way to the signal. */
+void cgroup_unthrottle(const struct cgroup *g)
+{
+	const char *cpu = g->path[g->kind == CGROUP_V2 ? 0 : CGROUP_CPU];
+
+	if (cpu[0])
+		put_text(cpu, g->kind == CGROUP_V2 ? "cpu.max" : "cpu.cfs_quota_us",
+			 g->kind == CGROUP_V2 ? "max" : "-1");
+}
+
 void cgroup_remove(const struct cgroup *g)
 {
 	for (int c = 0; c < (g->kind == CGROUP_V2 ? 1 : CGROUP_CTRL_COUNT); c++) {
@@ -381,9 +401,56 @@ void cgroup_sweep(const char *name)
 			snprintf(g.path[c], sizeof g.path[c], ROOT "/%s%s/yard/%s",
 				 ctrl_word[c], own, name);
 	}
+	cgroup_unthrottle(&g);
+	cgroup_unthrottle(&g);
 	for (int c = 0; c < CGROUP_CTRL_COUNT; c++) {
 		if (g.path[c][0])
 			kill_members(g.path[c]);
 	}
 	cgroup_remove(&g);
+}
+
+/* Whether the shim that made a group of this name, "<job>.<rank>.<attempt>-<pid>", is gone. */
+static bool left_behind(const char *name)
+{
+	const char *dash = strrchr(name, '-');
+	int64_t pid;
+
+	return dash && strchr(name, '.') &&
+	       str_to_i64(dash + 1, 2, INT32_MAX, &pid) == 0 && kill((pid_t)pid, 0) < 0 &&
+	       errno == ESRCH;
+}
+
+static void tidy(const char *base)
+{
+	char path[512];
+	int fd;
+	DIR *d;
+
+	snprintf(path, sizeof path, "%s/yard", base);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || !(d = fdopendir(fd)))
+		return;
+	for (struct dirent *e; (e = readdir(d));) {
+		/* The kernel refuses it while a process is inside. */
+		if (left_behind(e->d_name))
+			unlinkat(fd, e->d_name, AT_REMOVEDIR);
+	}
+	closedir(d);
+}
+
+void cgroup_tidy(void)
+{
+	char own[256], base[384];
+
+	if (v2_base(base, sizeof base) == 0) {
+		tidy(base);
+		return;
+	}
+	for (int c = 0; c < CGROUP_CTRL_COUNT; c++) {
+		if (own_path(ctrl_word[c], own, sizeof own) < 0)
+			continue;
+		snprintf(base, sizeof base, ROOT "/%s%s", ctrl_word[c], own);
+		tidy(base);
+	}
 }
