@@ -340,25 +340,6 @@ static void nap_ms(int ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 }
 
-void cgroup_unthrottle(const struct cgroup *g)
-{
-	if (g->kind == CGROUP_V2)
-		put_text(g->path[0], "cpu.max", "max");
-	else if (g->path[CGROUP_CPU][0])
-		put_text(g->path[CGROUP_CPU], "cpu.cfs_quota_us", "-1");
-}
-
-/* A fork bomb of two thousand in half a core's quota took minutes to die of SIGKILL: a process
- * over its quota sleeps on its way to the signal. */
-void cgroup_unthrottle(const struct cgroup *g)
-{
-	const char *cpu = g->path[g->kind == CGROUP_V2 ? 0 : CGROUP_CPU];
-
-	if (cpu[0])
-		put_text(cpu, g->kind == CGROUP_V2 ? "cpu.max" : "cpu.cfs_quota_us",
-			 g->kind == CGROUP_V2 ? "max" : "-1");
-}
-
 void cgroup_remove(const struct cgroup *g)
 {
 	for (int c = 0; c < (g->kind == CGROUP_V2 ? 1 : CGROUP_CTRL_COUNT); c++) {
@@ -401,7 +382,6 @@ void cgroup_sweep(const char *name)
 			snprintf(g.path[c], sizeof g.path[c], ROOT "/%s%s/yard/%s",
 				 ctrl_word[c], own, name);
 	}
-	cgroup_unthrottle(&g);
 	cgroup_unthrottle(&g);
 	for (int c = 0; c < CGROUP_CTRL_COUNT; c++) {
 		if (g.path[c][0])

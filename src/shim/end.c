@@ -36,7 +36,6 @@ int64_t hold_wall_ms(void)
 void hold_kill(struct hold *h)
 {
 	cgroup_unthrottle(&h->cgroup);
-	cgroup_unthrottle(&h->cgroup);
 	/* The end of pid 1 is the end of every process in its namespace. */
 	if (h->pidfd >= 0)
 		syscall(SYS_pidfd_send_signal, h->pidfd, SIGKILL, NULL, 0);
