@@ -23,6 +23,7 @@
 #include "shim/cgroup.h"
 #include "shim/sandbox.h"
 #include "shim/userns.h"
+#include "shim/watch.h"
 
 static _Noreturn void die(const struct err *err)
 {
@@ -47,7 +48,7 @@ static _Noreturn void be_task(const struct shim_task *t, const struct start *s)
 	if (t->uid_base < 0 && read(s->go[0], &c, 1) != 1)
 		_exit(1);
 	if (sandbox_build(t, &s->maps, &err) < 0 ||
-	    sandbox_enter(t, s->maps.range, &err) < 0)
+	    sandbox_enter(t, s->maps.range, !watch_needed(t, &s->group), &err) < 0)
 		die(&err);
 	sandbox_rlimits(t, s->group.has[CGROUP_PIDS]);
 	if (chdir(t->workdir) == 0)
