@@ -340,6 +340,17 @@ static void nap_ms(int ms)
 	nanosleep(&(struct timespec){ ms / 1000, ms % 1000 * 1000000L }, NULL);
 }
 
+/* A fork bomb of two thousand in half a core's quota took minutes to die of SIGKILL: a process
+ * over its quota sleeps on its way to the signal. */
+void cgroup_unthrottle(const struct cgroup *g)
+{
+	const char *cpu = g->path[g->kind == CGROUP_V2 ? 0 : CGROUP_CPU];
+
+	if (cpu[0])
+		put_text(cpu, g->kind == CGROUP_V2 ? "cpu.max" : "cpu.cfs_quota_us",
+			 g->kind == CGROUP_V2 ? "max" : "-1");
+}
+
 void cgroup_remove(const struct cgroup *g)
 {
 	for (int c = 0; c < (g->kind == CGROUP_V2 ? 1 : CGROUP_CTRL_COUNT); c++) {

@@ -42,6 +42,8 @@ int64_t cgroup_memory(const struct cgroup *g); /* bytes now; -1: not known */
 int64_t cgroup_memory_peak(const struct cgroup *g);
 int64_t cgroup_cpu_ms(const struct cgroup *g);
 int64_t cgroup_oom_kills(const struct cgroup *g); /* 0 also when not known */
+/* Before a kill: who is to die must get the cpu to do it, and not wait for its quota. */
+void cgroup_unthrottle(const struct cgroup *g);
 /* Nothing in it runs any more: waits a moment for the kernel to notice, then gives up. */
 void cgroup_remove(const struct cgroup *g);
 /* v2: gives this process, when it is alone in its group, a group of its own below. */

@@ -216,6 +216,7 @@ int shim_connect(const char *folder, int *fd, struct err *err)
 void shim_settle(void)
 {
 	cgroup_settle();
+	cgroup_tidy();
 }
 
 void shim_sweep(const struct shim_mark *mark)

@@ -73,6 +73,37 @@ static int kill_all(void)
 	return WIFSIGNALED(status) ? 0 : 2;
 }
 
+/* What a shim leaves that could not remove its group goes at the next boot of the daemon, and
+ * nothing else: neither a live shim's, nor what is not a shim's. */
+static void tidies(void)
+{
+	static const char *const begins[] = { "1.0.1-", "1.0.2-", "other-" };
+	struct cgroup_limits limits = { LIMIT, 0, 0 };
+	struct cgroup g[3];
+	struct err err;
+	pid_t dead = fork();
+	bool there[3];
+
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	for (int i = 0; i < 3; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "%s%d", begins[i],
+			 i == 1 ? (int)getpid() : (int)dead);
+		if (cgroup_create(&g[i], name, &limits, &err) < 0)
+			return;
+	}
+	cgroup_tidy();
+	for (int i = 0; i < 3; i++) {
+		there[i] = access(g[i].path[CGROUP_MEMORY], F_OK) == 0;
+		cgroup_remove(&g[i]);
+	}
+	CLAIM(!there[0] && there[1] && there[2],
+	      "an empty group whose shim is gone is tidied away, and no other");
+}
+
 int main(void)
 {
 	struct cgroup_limits limits = { LIMIT, 0, 20 };
@@ -97,6 +128,7 @@ int main(void)
 	cgroup_remove(&group);
 	CLAIM(access(group.path[CGROUP_MEMORY], F_OK) < 0,
 	      "an empty group can be removed");
+	tidies();
 	code = in_child(kill_all);
 	if (code == 1)
 		CANNOT("cgroup.kill", "no cgroup2 hierarchy");
