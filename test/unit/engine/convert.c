@@ -214,6 +214,18 @@ static void bundles(void)
 		   task.pids_max == 4 && task.log_limit_bytes == 5 &&
 		   task.uid_base == 6 && task.uid_count == 7,
 	   "limits");
+	IS_INT((long long)task.groups.count, 0, "without an input no groups are asked for");
+	shim_task_fini(&task);
+	bundle_mount(b, MOUNT_BIND_RO, "/in", "/data");
+	b->owner_uid = 1; /* "daemon" everywhere */
+	convert_bundle(&c, b, &task);
+	OK(task.groups.count > 0 && str_eq(task.groups.items[0], "1"),
+	   "with one, those of its reader, its own first");
+	shim_task_fini(&task);
+	b->owner_uid = 4000000001;
+	convert_bundle(&c, b, &task);
+	OK(task.groups.count == 1 && str_eq(task.groups.items[0], "65534"),
+	   "who is not known here is in nobody's");
 	shim_task_fini(&task);
 	bundle_destroy(b);
 }
