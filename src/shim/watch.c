@@ -2,6 +2,7 @@
 #include "shim/watch.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,8 +77,9 @@ static int add_share(int proc, const char *pid, int64_t *all, int64_t *shmem)
 {
 	char text[2048];
 
+	errno = 0;
 	if (read_text(proc, pid, "smaps_rollup", text, sizeof text) < 0)
-		return -1;
+		return errno == EACCES || errno == EPERM ? -1 : 0; /* it has just ended */
 	*all += line_of(text, "\nPss:");
 	*shmem += line_of(text, "\nPss_Shmem:");
 	return 0;
