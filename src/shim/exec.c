@@ -270,8 +270,7 @@ static void pump(struct session *s)
 		/* After the command's end its output is drained, but not what a child of it
 		 * that stays behind may still say. */
 		int n = poll(p, COUNT_OF(p), ended ? 50 : -1);
-		if ((n == 0 && s->to.len == 0) ||
-		    (ended && hold_mono_ms() >= until_ms))
+		if ((n == 0 && s->to.len == 0) || (ended && hold_mono_ms() >= until_ms))
 			return;
 		if (p[1].revents)
 			from_command(s, &s->out, SHIM_STDOUT);

@@ -23,7 +23,7 @@ void watch_sum(int proc, struct watch_sum *out);
 
 struct watch {
 	int proc;
-	int tmpfs[WATCH_TMPFS]; /* folders of those the task writes to */
+	int tmpfs[WATCH_TMPFS];          /* folders of those the task writes to */
 	int64_t limit_bytes, peak_bytes; /* limit 0: nothing to do */
 	int64_t next_ms;                 /* on the monotonic clock */
 	int64_t files_bytes, files_ms;   /* of memory files, and when that was asked */

@@ -214,7 +214,8 @@ static void bundles(void)
 		   task.pids_max == 4 && task.log_limit_bytes == 5 &&
 		   task.uid_base == 6 && task.uid_count == 7,
 	   "limits");
-	IS_INT((long long)task.groups.count, 0, "without an input no groups are asked for");
+	IS_INT((long long)task.groups.count, 0,
+	       "without an input no groups are asked for");
 	shim_task_fini(&task);
 	bundle_mount(b, MOUNT_BIND_RO, "/in", "/data");
 	b->owner_uid = 1; /* "daemon" everywhere */
