@@ -46,11 +46,11 @@ struct process {
 	struct machine machine;
 	char *state_dir, *cache, *home;
 	int starting_max;
-	struct map *by_ref;       /* attempts that are not forgotten */
-	struct attempt *attempts; /* all */
+	struct map *by_ref;          /* attempts that are not forgotten */
+	struct attempt *attempts;    /* all */
 	struct attempt_queue looks;  /* start() was called; its folder is not made yet */
 	struct attempt_queue starts; /* QUEUED */
-	int starting; /* attempts in STARTING */
+	int starting;                /* attempts in STARTING */
 	struct world_timer
 		*pump; /* goes on with the queue in the next turn of the loop */
 	struct spawn_pool *shims;
@@ -82,8 +82,8 @@ struct attempt {
 	int64_t busy_since_ms; /* a shim without a mark holds the lock; 0: none */
 	struct task_exit exit; /* OVER */
 	struct engine_usage usage;
-	int64_t usage_ms; /* mono time of it; 0: none yet */
-	bool usage_asked; /* the answer is on its way */
+	int64_t usage_ms;    /* mono time of it; 0: none yet */
+	bool usage_asked;    /* the answer is on its way */
 	struct sweep *sweep; /* under way: its end is told then; or NULL */
 	int64_t sample_at_ms, sample_every_ms;
 	int sample_quiet; /* how often the pause is doubled, because it does nothing */

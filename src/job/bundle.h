@@ -42,8 +42,8 @@ enum mount_kind {
 
 struct mount {
 	enum mount_kind kind;
-	char *target;  /* absolute path inside */
-	char *source;  /* host path; NULL for DIR and FILE */
+	char *target;           /* absolute path inside */
+	char *source;           /* host path; NULL for DIR and FILE */
 	struct shared *content; /* FILE */
 };
 
@@ -72,4 +72,5 @@ struct bundle *bundle_create(struct task_ref ref);
 void bundle_destroy(struct bundle *b); /* NULL is fine */
 struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,
 			   const char *source);
-void bundle_file(struct bundle *b, const char *target, struct shared *content); /* takes it */
+void bundle_file(struct bundle *b, const char *target,
+		 struct shared *content); /* takes it */

@@ -178,7 +178,8 @@ static void several(void)
 	OK(m && m->kind == MOUNT_SCRATCH && strcmp(m->source, "/code/t") == 0,
 	   "writes to the code vanish");
 	m = mount_at(b, "/ml/input/config/hyperparameters.json");
-	IS(m ? m->content->text : "", "{\"lr\":0.1,\"s\":\"x\\\"y\",\"l\":[1,{\"a\":null}]}\n",
+	IS(m ? m->content->text : "",
+	   "{\"lr\":0.1,\"s\":\"x\\\"y\",\"l\":[1,{\"a\":null}]}\n",
 	   "hyperparameters keep their kinds");
 	m = mount_at(b, "/etc/hosts");
 	IS(m ? m->content->text : "",
