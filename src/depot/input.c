@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "depot/input.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -180,6 +181,7 @@ static const char *below(const char *path, const char *upper)
 	AUTO_FREE char *walk = mem_strdup(path);
 	struct stat at, want;
 
+	assert(path && upper);
 	if (stat(upper, &want) < 0)
 		return NULL;
 	for (size_t n = strlen(walk); n > 0;) {
