@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -185,6 +186,19 @@ static int run(struct hold *h, struct err *err)
 	return 0;
 }
 
+/* A first process that could not go on has said why; what we stumbled over because it was
+ * gone by then says nothing. */
+static int in_its_words(struct hold *h, struct err *err)
+{
+	struct pollfd p = { .fd = h->wire, .events = POLLIN };
+	struct note n;
+
+	if (h->init > 0 && poll(&p, 1, 0) > 0 && note_recv(h->wire, &n, NULL) == 1 &&
+	    n.kind == NOTE_FAILED)
+		err_set(err, ERR_INVALID, "%s", n.text);
+	return -1;
+}
+
 int hold_start(struct hold *h)
 {
 	struct err *err = &h->failure;
@@ -200,5 +214,7 @@ int hold_start(struct hold *h)
 			close(*fd);
 	}
 	sandbox_maps_drop_sources(&h->maps);
-	return done < 0 || prepare(h, err) < 0 || run(h, err) < 0 ? -1 : 0;
+	if (done < 0 || prepare(h, err) < 0)
+		return in_its_words(h, err);
+	return run(h, err);
 }

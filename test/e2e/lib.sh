@@ -30,6 +30,9 @@ mkdir -p "$HOME" "$XDG_STATE_HOME" "$XDG_RUNTIME_DIR" "$XDG_CONFIG_HOME" "$XDG_C
 chmod 700 "$XDG_RUNTIME_DIR"
 cd "$T/work" || exit 1
 
+# shellcheck source=test/accounts.sh
+. "$ROOT/test/accounts.sh"
+
 say() { printf '# %s\n' "$*"; }
 
 ok() # status, law in words: ok $? "..."
