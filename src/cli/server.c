@@ -104,6 +104,30 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
+static bool answers(const char *socket)
+{
+	AUTO_FD int fd = connect_unix(socket, NULL);
+
+	return fd >= 0;
+}
+
+/* A daemon started with another XDG_RUNTIME_DIR (by cron, by su) listens elsewhere: its
+ * state folder tells where. */
+static void prefer_told_socket(struct server *s)
+{
+	AUTO_FREE char *link = str_printf("%s/socket", s->state);
+	char told[PATH_MAX];
+	ssize_t n = readlink(link, told, sizeof told - 1);
+
+	if (n <= 0)
+		return;
+	told[n] = '\0';
+	if (str_eq(told, s->socket) || answers(s->socket) || !answers(told))
+		return;
+	free(s->socket);
+	s->socket = mem_strdup(told);
+}
+
 int server_find(struct server *out, struct err *err)
 {
 	struct settings_env env = { getenv("HOME"), getenv("XDG_STATE_HOME"),
@@ -127,6 +151,8 @@ int server_find(struct server *out, struct err *err)
 		return -1;
 	out->socket =
 		socket ? mem_strdup(socket) : settings_socket_path(&env, out->state);
+	if (!socket)
+		prefer_told_socket(out);
 	return 0;
 }
 

@@ -99,7 +99,7 @@ static const struct field job[] = {
 	{ "after-ok", FIELD_AFTER_OK, 0,
 	  "Jobs that must have succeeded.", "none", 0, 0, NULL, NULL },
 	{ "code", FIELD_TEXT, IN_JOB(code),
-	  "Hash of the code snapshot in /ml/usercode; `yard run` and `yard submit` fill it in.", "none",
+	  "Hash of the code snapshot in /ml/usercode; `yard run` and `yard submit --code DIR` fill it in.", "none",
 	  0, 0, NULL, NULL },
 };
 const struct field_set native_job = SET("job", job);

@@ -119,6 +119,7 @@ void convert_exit(const struct shim_exit *in, struct task_exit *out)
 		.peak_bytes = in->peak_bytes,
 		.limit_bytes = in->limit_bytes,
 		.cpu_ms = in->cpu_ms,
+		.ended_ms = in->ended_ms,
 	};
 	snprintf(out->text, sizeof out->text, "%s", in->text);
 }

@@ -107,6 +107,8 @@ static void write_exit(struct json *j, const struct task_exit *x)
 	json_i64(j, "peak", x->peak_bytes);
 	json_i64(j, "limit", x->limit_bytes);
 	json_i64(j, "cpu_ms", x->cpu_ms);
+	if (x->ended_ms)
+		json_i64(j, "ended", x->ended_ms);
 	if (x->text[0])
 		json_str(j, "text", x->text);
 	json_end(j);
@@ -218,6 +220,7 @@ static int read_exit(const struct doc_node *n, struct task_exit *x, struct err *
 	x->peak_bytes = doc_i64(n, "peak", 0);
 	x->limit_bytes = doc_i64(n, "limit", 0);
 	x->cpu_ms = doc_i64(n, "cpu_ms", 0);
+	x->ended_ms = doc_i64(n, "ended", 0);
 	copy_text(x->text, sizeof x->text, doc_str(n, "text", ""));
 	return 0;
 }

@@ -22,7 +22,8 @@ struct task_exit {
 	int code, signal;
 	int64_t peak_bytes, limit_bytes; /* memory; 0: not known */
 	int64_t cpu_ms;                  /* user and system */
-	char text[256];                  /* detail for UNSTARTED and LOST */
+	int64_t ended_ms; /* when it really ended, as its holder saw it; 0: not known */
+	char text[256];   /* detail for UNSTARTED and LOST */
 };
 
 bool exit_ok(const struct task_exit *e); /* EXIT_CODE 0 */

@@ -193,7 +193,11 @@ static uint32_t apply_exited(struct job *j, const struct event *e)
 	j->over_count++;
 	t->state = life_task(t->state, TASK_EXIT).next;
 	t->exit = e->exit;
+	/* The daemon may have been away: then the event is later than what it tells. */
 	t->ended_ms = e->time_ms;
+	if (e->exit.ended_ms >= t->started_ms && e->exit.ended_ms > 0 &&
+	    e->exit.ended_ms < e->time_ms)
+		t->ended_ms = e->exit.ended_ms;
 	judge(j, e);
 	if (j->over_count == j->task_count)
 		return go(j, STEP_ALL_EXITED);
@@ -229,6 +233,20 @@ static void set_reason(struct job *j, const char *text)
 	j->reason = mem_strdup(text);
 }
 
+/* A job that ran ended when its last task did. */
+static int64_t last_end(const struct job *j, int64_t otherwise_ms)
+{
+	int64_t last = 0;
+
+	for (size_t i = 0; i < j->task_count; i++) {
+		if (j->tasks[i].state != TASK_OVER)
+			return otherwise_ms;
+		if (j->tasks[i].ended_ms > last)
+			last = j->tasks[i].ended_ms;
+	}
+	return last;
+}
+
 static void note(struct job *j, const struct event *e)
 {
 	switch (e->kind) {
@@ -255,7 +273,7 @@ static void note(struct job *j, const struct event *e)
 		break;
 	case EV_ENDED:
 		j->outcome = e->outcome;
-		j->ended_ms = e->time_ms;
+		j->ended_ms = last_end(j, e->time_ms);
 		set_reason(j, e->text);
 		break;
 	case EV_SUBMITTED:

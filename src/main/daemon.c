@@ -129,7 +129,10 @@ int daemon_boot(struct daemon *d, struct err *err)
 	expire_code(d);
 	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
 	d->interrupt = world_signal_create(d->world, SIGINT, on_signal, d);
-	return http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err);
+	if (http_server_listen_unix(d->http, d->place.socket, root ? 0666 : 0600, err) <
+	    0)
+		return -1;
+	return place_tell_socket(&d->place, err);
 }
 
 void daemon_destroy(struct daemon *d)

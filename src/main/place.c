@@ -171,6 +171,17 @@ int place_open(struct place *p, const struct settings *s, struct err *err)
 	return s->restore ? 0 : guard_database(p, err);
 }
 
+int place_tell_socket(const struct place *p, struct err *err)
+{
+	AUTO_FREE char *link = str_printf("%s/socket", p->state);
+	AUTO_FREE char *fresh = str_printf("%s/socket.new", p->state);
+
+	unlink(fresh); /* of a daemon that was killed here */
+	if (symlink(p->socket, fresh) < 0 || rename(fresh, link) < 0)
+		return err_sys(err, "write %s", link);
+	return 0;
+}
+
 void place_close(struct place *p)
 {
 	if (p->lock_fd >= 0)

@@ -18,4 +18,6 @@ struct place {
 
 /* Makes the state folder and takes its lock: ERR_CONFLICT in words when another holds it. */
 int place_open(struct place *p, const struct settings *s, struct err *err);
+/* <state>/socket points at the socket: a client with other XDG folders finds it there. */
+int place_tell_socket(const struct place *p, struct err *err);
 void place_close(struct place *p);

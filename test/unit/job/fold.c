@@ -310,6 +310,23 @@ static void late_stop(void)
 	job_destroy(j);
 }
 
+/* The daemon was away while the tasks ended. */
+static void true_end(void)
+{
+	struct job *j = run_to_end(two_tasks(0), "abc");
+	struct event e = { .kind = EV_EXITED, .job = 7, .attempt = 1, .time_ms = 9000 };
+
+	e.exit.ended_ms = 2500;
+	job_apply(j, &e);
+	e.task = 1;
+	e.exit.ended_ms = 0;
+	job_apply(j, &e);
+	IS_INT(j->tasks[0].ended_ms, 2500,
+	       "a task ended when it ended, not when it was noticed");
+	IS_INT(j->tasks[1].ended_ms, 9000, "or, where nobody knows, when it was noticed");
+	job_destroy(j);
+}
+
 static void written_and_read(void)
 {
 	struct placement place = {
@@ -371,6 +388,7 @@ int main(void)
 	policies();
 	unmet_success();
 	late_stop();
+	true_end();
 	written_and_read();
 	return END();
 }
