@@ -26,6 +26,7 @@ setup-%:
 	@tools/setup $*
 
 $(BUILD)/build.ninja:
+	@echo "# building into $(BUILD): about half a minute the first time"
 	@meson setup $(BUILD) --prefix $(PREFIX) > $(BUILD)-setup.log 2>&1 \
 		|| { cat $(BUILD)-setup.log; rm -rf $(BUILD) $(BUILD)-setup.log; exit 1; }
 	@rm -f $(BUILD)-setup.log
