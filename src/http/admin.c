@@ -93,7 +93,7 @@ void handle_quota_get(struct exchange *ex)
 
 	if (check_scope(ex, &err) < 0)
 		answer_error(ex, &err);
-	else if (!own && !ex->who->admin) {
+	else if (!own && !principal_is_admin(ex->who)) {
 		err_set(&err, ERR_DENIED, "you may see your own quota and your group's");
 		answer_error(ex, &err);
 	} else

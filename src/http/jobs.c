@@ -120,7 +120,7 @@ static int list_query(struct exchange *ex, struct store_query *q, struct err *er
 	q->name = url_query_get(&ex->query, "name");
 	q->group = url_query_get(&ex->query, "group");
 	q->owner = ex->who->name;
-	if (ex->who->admin)
+	if (principal_is_admin(ex->who))
 		q->owner = owner && *owner ? owner : NULL;
 	else if (owner && *owner && !str_eq(owner, ex->who->name))
 		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs",

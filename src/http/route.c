@@ -164,7 +164,8 @@ static int find_job(struct exchange *ex, struct err *err)
 			       : -1;
 	if (!who_may_see(ex->who, owner.name, owner.group))
 		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
-	if (ex->route->rule == RULE_TOUCH && !who_may_touch(ex->who, owner.name))
+	if (ex->route->rule == RULE_TOUCH &&
+	    !who_may_touch(ex->who, owner.name, owner.group))
 		return err_set(err, ERR_DENIED, "job %lld is %s's", (long long)id,
 			       owner.name);
 	ex->job = id;
@@ -180,7 +181,7 @@ int route_find(struct exchange *ex, int *status, struct err *err)
 			err, ERR_UNKNOWN_CALLER,
 			"not known who you are: by TCP only /version and /health are answered; "
 			"use the daemon's unix socket");
-	if (ex->route->rule == RULE_ADMIN && !ex->who->admin)
+	if (ex->route->rule == RULE_ADMIN && !principal_is_admin(ex->who))
 		return err_set(err, ERR_DENIED, "this is for administrators; you are %s",
 			       ex->who->name);
 	if (url_query_parse(&ex->query, ex->head->query, err) < 0)

@@ -13,6 +13,7 @@ static const char *const kind_words[EVENT_KIND_COUNT] = {
 	[EV_STARTED] = "started", [EV_EXITED] = "exited", [EV_STOP] = "stop",
 	[EV_GRACE_OVER] = "grace-over", [EV_COLLECTED] = "collected", [EV_RETRY] = "retry",
 	[EV_REQUEUED] = "requeued", [EV_ENDED] = "ended", [EV_QUOTA] = "quota", [EV_USER] = "user",
+	[EV_AUDIT] = "audit", [EV_PRIORITY] = "priority", [EV_MEMBER] = "member",
 };
 
 static const char *const stop_words[STOP_KIND_COUNT] = {
@@ -148,6 +149,14 @@ void event_encode(const struct event *e, struct buf *out)
 		json_i64(&j, "uid", e->uid);
 	if (e->kind == EV_USER)
 		json_i64(&j, "slot", e->slot);
+	if (e->kind == EV_PRIORITY)
+		json_i64(&j, "priority", e->priority);
+	if (e->array)
+		json_i64(&j, "array", e->array);
+	if (e->member)
+		json_i64(&j, "member", e->member);
+	if (e->array || e->member)
+		json_i64(&j, "index", e->index);
 	if (e->kind == EV_QUOTA) {
 		write_resources(&j, "quota", &e->quota.limit);
 		json_i64(&j, "jobs", e->quota.max_running_jobs);
@@ -286,6 +295,10 @@ int event_decode(enum event_kind kind, const char *body, size_t len, struct even
 	out->slot = (int)doc_i64(n, "slot", 0);
 	out->until_ms = doc_i64(n, "until", 0);
 	out->uid = doc_i64(n, "uid", -1);
+	out->priority = (int)doc_i64(n, "priority", 0);
+	out->array = doc_i64(n, "array", 0);
+	out->member = doc_i64(n, "member", 0);
+	out->index = doc_i64(n, "index", 0);
 	out->by = mem_strdup(doc_str(n, "by", NULL));
 	out->group = mem_strdup(doc_str(n, "group", NULL));
 	out->key = mem_strdup(doc_str(n, "key", NULL));

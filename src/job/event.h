@@ -20,12 +20,12 @@
 #include "job/spec.h"
 
 enum event_kind {
-	EV_SUBMITTED, /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key) */
-	EV_READY,      /* dependencies are fulfilled */
-	EV_PLACED,     /* attempt, places[place_count]: one a task, by rank */
-	EV_STARTED,    /* attempt, task */
-	EV_EXITED,     /* attempt, task, exit */
-	EV_STOP,       /* stop, by, text: asked to stop, and why */
+	EV_SUBMITTED, /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key); array, index: of which array it is which member */
+	EV_READY,     /* dependencies are fulfilled */
+	EV_PLACED,    /* attempt, places[place_count]: one a task, by rank */
+	EV_STARTED,   /* attempt, task */
+	EV_EXITED,    /* attempt, task, exit */
+	EV_STOP,      /* stop, by, text: asked to stop, and why */
 	EV_GRACE_OVER, /* what still runs is killed */
 	EV_COLLECTED,  /* attempt; text: what could not be kept, or NULL */
 	EV_RETRY,    /* attempt, until_ms, text (why): another attempt after the pause */
@@ -33,6 +33,9 @@ enum event_kind {
 	EV_ENDED,    /* outcome, text (one sentence) */
 	EV_QUOTA,    /* job 0: by, scope ("user" or "group"), name, quota */
 	EV_USER, /* job 0: name, uid (-1: none), slot: which range of host uids is theirs */
+	EV_AUDIT, /* job 0: by, scope (what was done: "user.add"), name (to what), text (more, or NULL) */
+	EV_PRIORITY, /* by, priority: from now on */
+	EV_MEMBER, /* of an array: index, member (its job), outcome: one of its members has ended */
 	EVENT_KIND_COUNT
 };
 
@@ -57,7 +60,8 @@ enum outcome {
 struct event {
 	int64_t seq, time_ms, job;
 	enum event_kind kind;
-	int attempt, task, slot;
+	int attempt, task, slot, priority;
+	int64_t array, member, index; /* array, member: jobs; 0: none */
 	enum stop_kind stop;
 	enum outcome outcome;
 	int64_t until_ms, uid;

@@ -282,6 +282,9 @@ static void note(struct job *j, const struct event *e)
 	case EV_COLLECTED:
 	case EV_QUOTA:
 	case EV_USER:
+	case EV_AUDIT:
+	case EV_PRIORITY:
+	case EV_MEMBER:
 	case EVENT_KIND_COUNT:
 		break;
 	}

@@ -71,8 +71,8 @@ int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 {
 	AUTO_BUF struct buf user_room = { 0 }, group_room = { 0 };
 	struct principal p = { .uid = peer->uid,
-			       .admin =
-				       peer->uid == 0 || peer->uid == rules->daemon_uid };
+			       .role = ROLE_MEMBER,
+			       .scopes = SCOPE_ALL };
 	struct passwd pw;
 	struct group gr;
 
@@ -80,10 +80,13 @@ int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 		return err_set(
 			err, ERR_UNKNOWN_CALLER,
 			"not known who you are: connect by the unix socket of the daemon");
+	bool admin = peer->uid == 0 || peer->uid == rules->daemon_uid;
 	bool many = rules->uid_base > 0;
+
+	p.role = admin ? ROLE_ADMIN : ROLE_MEMBER;
 	bool known = find_user((uid_t)peer->uid, &pw, &user_room) == 0 &&
 		     copy_name(p.name, pw.pw_name);
-	if (many && !p.admin && (!known || peer->uid >= rules->uid_base))
+	if (many && !admin && (!known || peer->uid >= rules->uid_base))
 		return refuse_peer(peer->uid, rules, err);
 	if (!known) /* of a private daemon: the one uid there is, in a container say */
 		snprintf(p.name, sizeof p.name, "uid-%lld", (long long)peer->uid);
@@ -96,13 +99,14 @@ int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 
 bool who_may_see(const struct principal *p, const char *owner, const char *group)
 {
-	(void)group; /* groups share jobs once there are accounts */
-	return p->admin || str_eq(p->name, owner);
+	return principal_is_admin(p) || str_eq(p->name, owner) || principal_in(p, group);
 }
 
-bool who_may_touch(const struct principal *p, const char *owner)
+bool who_may_touch(const struct principal *p, const char *owner, const char *group)
 {
-	return p->admin || str_eq(p->name, owner);
+	return principal_is_admin(p) ||
+	       (p->role == ROLE_MEMBER &&
+		(str_eq(p->name, owner) || principal_in(p, group)));
 }
 
 /* Raises *base above the range "name:first:count" of one line of the file. */

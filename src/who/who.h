@@ -29,7 +29,7 @@ struct who_rules {
 int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 		  struct principal *out, struct err *err);
 bool who_may_see(const struct principal *p, const char *owner, const char *group);
-bool who_may_touch(const struct principal *p, const char *owner);
+bool who_may_touch(const struct principal *p, const char *owner, const char *group);
 
 /* Root mode: slot n owns host uids [base + n * WHO_RANGE, + WHO_RANGE). */
 #define WHO_RANGE 65536

@@ -86,7 +86,7 @@ static int check_limits(const struct yard *y, const struct principal *who,
 {
 	int64_t jobs = (intptr_t)map_gets(y->per_owner, who->name);
 
-	if (who->admin)
+	if (principal_is_admin(who))
 		return 0;
 	if (s->priority > y->config.max_priority)
 		return err_set(
@@ -107,7 +107,8 @@ static int check_submit(struct yard *y, const struct principal *who, const struc
 {
 	const char *group = group_of(who, s);
 
-	if (!who->admin && !str_eq(group, who->group))
+	if (!principal_is_admin(who) && !str_eq(group, who->group) &&
+	    !principal_in(who, group))
 		return err_set(
 			err, ERR_DENIED,
 			"group: %s is not in group '%s'; leave it out or write '%s'",
@@ -158,9 +159,16 @@ void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
 	yard_record_submit(y, &e, TAKE(owned), done, arg);
 }
 
-static void take_owner(void *arg, const struct store_row *row)
+struct touch {
+	const struct principal *who;
+	bool may;
+};
+
+static void may_touch(void *arg, const struct store_row *row)
 {
-	*(char **)arg = mem_strdup(row->owner);
+	struct touch *t = arg;
+
+	t->may = who_may_touch(t->who, row->owner, row->group);
 }
 
 void yard_stop(struct yard *y, const struct principal *who, int64_t job, const char *text,
@@ -168,12 +176,14 @@ void yard_stop(struct yard *y, const struct principal *who, int64_t job, const c
 {
 	struct live *l = yard_find(y, job);
 	struct event e = { .job = job, .kind = EV_STOP, .stop = STOP_USER };
-	AUTO_FREE char *owner = l ? mem_strdup(l->job->owner) : NULL;
+	struct touch touch = { .who = who };
 	struct err err = { 0 };
 
-	if (!l)
-		store_row(y->config.store, job, take_owner, &owner, NULL);
-	if (!owner || !who_may_touch(who, owner)) {
+	if (l)
+		touch.may = who_may_touch(who, l->job->owner, l->job->group);
+	else
+		store_row(y->config.store, job, may_touch, &touch, NULL);
+	if (!touch.may) {
 		err_set(&err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
 		yard_refuse(y, &err, done, arg);
 		return;
@@ -194,7 +204,7 @@ void yard_set_quota(struct yard *y, const struct principal *who, const char *sco
 	struct event e = { .kind = EV_QUOTA, .quota = *q };
 	struct err err = { 0 };
 
-	if (!who->admin)
+	if (!principal_is_admin(who))
 		err_set(&err, ERR_DENIED, "only an administrator sets quotas");
 	else if (!str_eq(scope, "user") && !str_eq(scope, "group"))
 		err_set(&err, ERR_INVALID, "scope: '%s' is neither user nor group",

@@ -22,7 +22,18 @@
 
 struct yard;
 
+/* Who keeps documents of a kind in memory (who: "user", "group", "token"; secret:
+ * "secret").  Called at boot for every one stored and, when one is changed, as soon as the
+ * change is recorded; body NULL: it is gone. */
+struct yard_doc_sink {
+	const char *kind;
+	void (*apply)(void *arg, const char *name, const char *body);
+	void *arg;
+};
+
 struct yard_config {
+	const struct yard_doc_sink *docs; /* borrowed for the yard's life */
+	size_t doc_count;
 	struct world *world;
 	struct store *store;
 	struct depot *depot;
@@ -61,6 +72,15 @@ int yard_quota(const struct yard *y, const char *scope, const char *name,
 /* What spec would meet now: 0, or why it can never run; words: would it start now, or why not. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
+
+/* Changes that are no job's: documents, and a line of the audit log that tells of them
+ * (EV_AUDIT: who, what was done, to what).  All of it is copied, and durable together. */
+struct yard_doc {
+	const char *kind, *name, *body; /* body NULL: remove it */
+};
+void yard_change(struct yard *y, const struct principal *who, const struct yard_doc *docs,
+		 size_t count, const char *action, const char *object, yard_done done,
+		 void *arg);
 
 /* Reading.  A live job is borrowed until control returns to the loop.  It shows every event
  * recorded so far, up to one commit (about a millisecond) ahead of the disk; watches and

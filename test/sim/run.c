@@ -167,7 +167,9 @@ static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 
 static void principal(struct principal *p, bool admin)
 {
-	*p = (struct principal){ .admin = admin, .uid = admin ? 0 : 1000 };
+	*p = (struct principal){ .role = admin ? ROLE_ADMIN : ROLE_MEMBER,
+				 .scopes = SCOPE_ALL,
+				 .uid = admin ? 0 : 1000 };
 	strcpy(p->name, admin ? "root" : "alice");
 	strcpy(p->group, "lab");
 }

@@ -22,27 +22,27 @@ int main(void)
 	struct err err;
 
 	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &private, &p, &err) == 0 &&
-		   p.admin && p.uid == 0,
+		   p.role == ROLE_ADMIN && p.uid == 0,
 	   "root is admin");
 	IS(p.name, "root", "by name");
 	IS(p.group, "root", "with a group");
 	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, &private, &p, &err) ==
 			   0 &&
-		   p.admin,
+		   p.role == ROLE_ADMIN,
 	   "so is the daemon's own user, though nobody knows its name");
 	IS(p.name, "uid-4711", "who then is called by number");
 	IS(p.group, "default", "and has no group");
 	const struct passwd *pw = getpwnam("nobody");
 	int64_t uid = pw ? pw->pw_uid : 65534;
 	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &private, &p, &err) == 0 &&
-		   !p.admin,
+		   p.role == ROLE_MEMBER,
 	   "others are not");
 	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, &private, &p, &err) < 0 &&
 		   err.code == ERR_UNKNOWN_CALLER,
 	   "without credentials nobody is anybody");
 
 	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &many, &p, &err) == 0 &&
-		   !p.admin,
+		   p.role == ROLE_MEMBER,
 	   "a daemon of many users knows the machine's accounts");
 	OK(who_from_peer(&(struct world_peer){ 1, 4242424, 5 }, &many, &p, &err) < 0 &&
 		   err.code == ERR_DENIED && strstr(err.text, "no account"),
@@ -52,16 +52,22 @@ int main(void)
 		   err.code == ERR_DENIED && strstr(err.text, "task"),
 	   "nor a task: %s", err.text);
 	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &many, &p, &err) == 0 &&
-		   p.admin,
+		   p.role == ROLE_ADMIN,
 	   "root may always");
 
-	struct principal ann = { .name = "ann", .group = "g" },
-			 root = { .name = "root", .admin = true };
-	OK(who_may_see(&ann, "ann", "g") && who_may_touch(&ann, "ann"),
+	struct principal ann = { .name = "ann",
+				 .group = "g",
+				 .role = ROLE_MEMBER,
+				 .scopes = SCOPE_ALL },
+			 root = { .name = "root",
+				  .role = ROLE_ADMIN,
+				  .scopes = SCOPE_ALL };
+	OK(who_may_see(&ann, "ann", "g") && who_may_touch(&ann, "ann", "g"),
 	   "what is hers is hers");
-	OK(!who_may_see(&ann, "bob", "g") && !who_may_touch(&ann, "bob"),
+	OK(!who_may_see(&ann, "bob", "g") && !who_may_touch(&ann, "bob", "g"),
 	   "what is his is not");
-	OK(who_may_see(&root, "bob", "g") && who_may_touch(&root, "bob"), "an admin may");
+	OK(who_may_see(&root, "bob", "g") && who_may_touch(&root, "bob", "g"),
+	   "an admin may");
 
 	char empty[] = "/tmp/who-XXXXXX", full[] = "/tmp/who-XXXXXX";
 	written(empty, "");

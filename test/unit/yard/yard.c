@@ -50,7 +50,9 @@ static void up(struct rig *g, const struct engine_sim_faults *f)
 	strcpy(g->alice.group, "lab");
 	strcpy(g->root.name, "root");
 	strcpy(g->root.group, "root");
-	g->root.admin = true;
+	g->root.role = ROLE_ADMIN;
+	g->root.scopes = g->alice.scopes = SCOPE_ALL;
+	g->alice.role = ROLE_MEMBER;
 	c.world = g->world;
 	c.store = g->store = store_memory_open(g->world, g->disk);
 	c.depot = g->depot = depot_sim_create(g->world, 0);
