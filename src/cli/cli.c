@@ -9,18 +9,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/help.h"
 #include "cli/plain.h"
 #include "cli/table.h"
 #include "codec/url.h"
 #include "wire/outcome.h"
-
-#define EXIT_USAGE 2
-
-const struct command *const commands[] = {
-	&cmd_run, &cmd_submit, &cmd_ls,      &cmd_show, &cmd_logs,
-	&cmd_why, &cmd_wait,   &cmd_stop,    &cmd_exec, &cmd_nodes,
-	&cmd_up,  &cmd_down,   &cmd_version, &cmd_help, NULL,
-};
 
 int64_t cli_now_ms(void)
 {
@@ -95,8 +88,7 @@ void cli_hint(const struct cli *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-static __attribute__((format(printf, 2, 3))) void say_bad(const struct cli *c,
-							  const char *fmt, ...)
+void cli_say_bad(const struct cli *c, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -107,7 +99,7 @@ static __attribute__((format(printf, 2, 3))) void say_bad(const struct cli *c,
 
 int cli_fail(const struct cli *c, const struct err *err)
 {
-	say_bad(c, "%s", err->text);
+	cli_say_bad(c, "%s", err->text);
 	if (c->client && client_unreachable(c->client))
 		return EXIT_UNREACHABLE;
 	int code = wire_exit_code(err->code);
@@ -177,109 +169,6 @@ int cli_task_rank(const struct job *j, const char *text, struct err *err)
 		       (long long)j->id, text, j->task_count - 1, last);
 }
 
-static const struct command *find_command(const char *name)
-{
-	for (size_t i = 0; commands[i]; i++)
-		if (str_eq(commands[i]->name, name))
-			return commands[i];
-	return NULL;
-}
-
-/* What base/opts.h needs to parse and to explain, and the texts made for it. */
-struct manual {
-	char program[64], summary[160];
-	struct opts opts;
-};
-
-static struct opts *manual_make(struct manual *m, const struct command *cmd)
-{
-	snprintf(m->program, sizeof m->program, "yard %s", cmd->name);
-	snprintf(m->summary, sizeof m->summary, "%c%s.", cmd->summary[0] - 'a' + 'A',
-		 cmd->summary + 1);
-	m->opts = (struct opts){ .program = m->program,
-				 .operands = cmd->operands,
-				 .summary = m->summary,
-				 .table = cmd->table,
-				 .count = cmd->count,
-				 .stop_at_first = cmd->stop_at_first };
-	return &m->opts;
-}
-
-static void print_help(const struct command *cmd)
-{
-	AUTO_BUF struct buf out = { 0 };
-	struct manual m = { .program = "" };
-
-	opts_help(manual_make(&m, cmd), &out);
-	cli_print(&out);
-}
-
-void cli_reference(struct buf *out)
-{
-	struct manual m = { .program = "" };
-
-	for (size_t i = 0; commands[i]; i++) {
-		buf_printf(out, "### yard %s\n\n```text\n", commands[i]->name);
-		opts_help(manual_make(&m, commands[i]), out);
-		buf_adds(out, "```\n\n");
-	}
-}
-
-static void print_overview(void)
-{
-	AUTO_BUF struct buf out = { 0 };
-
-	buf_adds(
-		&out,
-		"Usage: yard COMMAND [options] ...\n\n"
-		"Runs jobs: queued, isolated, logged, kept. `yard run -- COMMAND` needs no set-up.\n\n"
-		"Commands:\n");
-	for (size_t i = 0; commands[i]; i++)
-		buf_printf(&out, "  %-10s%s\n", commands[i]->name, commands[i]->summary);
-	buf_adds(
-		&out,
-		"\n`yard COMMAND --help` tells more. JOB is a job's number or its name.\n"
-		"YARD_SERVER (unix:///path or http://host:port) names another daemon.\n");
-	cli_print(&out);
-}
-
-static int no_command(const struct cli *c, const char *name)
-{
-	const char *names[32];
-	size_t n = 0;
-
-	for (; commands[n]; n++)
-		names[n] = commands[n]->name;
-	const char *guess = str_guess(name, names, n);
-	if (guess)
-		say_bad(c, "there is no command '%s'; did you mean '%s'?", name, guess);
-	else
-		say_bad(c, "there is no command '%s'; `yard help` lists them", name);
-	return EXIT_USAGE;
-}
-
-static int run_help(struct cli *c, const void *args, const struct opts_list *operands)
-{
-	(void)args;
-	if (operands->count == 0) {
-		print_overview();
-		return 0;
-	}
-	const struct command *cmd = find_command(operands->items[0]);
-	if (!cmd)
-		return no_command(c, operands->items[0]);
-	print_help(cmd);
-	return 0;
-}
-
-const struct command cmd_help = {
-	.name = "help",
-	.operands = "[COMMAND]",
-	.summary = "tell about a command",
-	.operands_max = 1,
-	.run = run_help,
-};
-
 static void started(const struct server *s)
 {
 	struct cli c = { .client = NULL };
@@ -291,9 +180,10 @@ static void started(const struct server *s)
 static int bad_operands(const struct cli *c, const struct command *cmd, size_t count)
 {
 	if (count < cmd->operands_min)
-		say_bad(c, "something is missing: yard %s %s", cmd->name, cmd->operands);
+		cli_say_bad(c, "something is missing: yard %s %s", cmd->name,
+			    cmd->operands);
 	else
-		say_bad(c, "too much is given: yard %s %s", cmd->name, cmd->operands);
+		cli_say_bad(c, "too much is given: yard %s %s", cmd->name, cmd->operands);
 	cli_hint(c, "`yard %s --help` tells more", cmd->name);
 	return EXIT_USAGE;
 }
@@ -323,12 +213,12 @@ static int run_command(struct cli *c, const struct command *cmd, int argc, char 
 	int code = EXIT_USAGE;
 
 	enum opts_result got =
-		opts_parse(manual_make(&m, cmd), argc, argv, args, &operands, &err);
+		opts_parse(manual_opts(&m, cmd), argc, argv, args, &operands, &err);
 	if (got == OPTS_HELP) {
-		print_help(cmd);
+		help_command(cmd);
 		code = 0;
 	} else if (got == OPTS_BAD) {
-		say_bad(c, "%s", err.text);
+		cli_say_bad(c, "%s", err.text);
 	} else if (operands.count < cmd->operands_min ||
 		   operands.count > cmd->operands_max) {
 		code = bad_operands(c, cmd, operands.count);
@@ -347,14 +237,17 @@ int cli_main(int argc, char **argv)
 	bool colours = !getenv("NO_COLOR") && !str_eq(getenv("TERM"), "dumb");
 	struct cli c = { .colour_out = colours && isatty(STDOUT_FILENO),
 			 .colour_err = colours && isatty(STDERR_FILENO) };
+	const struct command *cmd;
+	int used;
 
 	if (argc < 2 || str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
-		print_overview();
+		help_overview();
 		return argc < 2 ? EXIT_USAGE : 0;
 	}
-	const char *name = str_eq(argv[1], "--version") ? "version" : argv[1];
-	const struct command *cmd = find_command(name);
+	if (str_eq(argv[1], "--version"))
+		return run_command(&c, &cmd_version, argc - 2, argv + 2);
+	cmd = command_find(argc - 1, (const char *const *)argv + 1, &used);
 	if (!cmd)
-		return no_command(&c, name);
-	return run_command(&c, cmd, argc - 2, argv + 2);
+		return help_unknown(&c, argc - 1, (const char *const *)argv + 1);
+	return run_command(&c, cmd, argc - 1 - used, argv + 1 + used);
 }

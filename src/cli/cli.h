@@ -22,8 +22,12 @@ struct cli {
 	bool colour_out, colour_err;
 };
 
+/* Under which heading `yard help` lists it. */
+enum command_group { COMMAND_JOBS, COMMAND_PEOPLE, COMMAND_YARD, COMMAND_GROUP_COUNT };
+
 struct command {
-	const char *name;
+	const char *name; /* "run", or of a family: "user add" */
+	enum command_group group;
 	const char *operands, *summary; /* as in base/opts.h */
 	const struct opt *table;
 	size_t count, args_size; /* of the struct the options fill, zeroed before */
@@ -35,14 +39,17 @@ struct command {
 
 extern const struct command *const commands[]; /* ends with NULL */
 
+/* The command that the first words name, and how many of them: 1, or 2 of a family. */
+const struct command *command_find(int argc, const char *const *argv, int *used);
+
 int cli_main(int argc, char **argv);
-/* Every command with its options as Markdown, for docs/commands.md. */
-void cli_reference(struct buf *out);
 
 /* Says what went wrong, on stderr; gives the exit code. */
 int cli_fail(const struct cli *c, const struct err *err);
 /* "yard: ..." on stderr. */
 void cli_say(const struct cli *c, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void cli_say_bad(const struct cli *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void cli_hint(const struct cli *c, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

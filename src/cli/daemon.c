@@ -30,6 +30,7 @@ static int run_up(struct cli *c, const void *args, const struct opts_list *opera
 
 const struct command cmd_up = {
 	.name = "up",
+	.group = COMMAND_YARD,
 	.operands = "",
 	.summary = "start a daemon of your own",
 	.run = run_up,
@@ -55,6 +56,7 @@ static int run_down(struct cli *c, const void *args, const struct opts_list *ope
 
 const struct command cmd_down = {
 	.name = "down",
+	.group = COMMAND_YARD,
 	.operands = "",
 	.summary = "end the daemon; tasks go on",
 	.run = run_down,

@@ -400,6 +400,7 @@ static int run_nodes(struct cli *c, const void *args, const struct opts_list *op
 
 const struct command cmd_nodes = {
 	.name = "nodes",
+	.group = COMMAND_YARD,
 	.operands = "",
 	.summary = "list the machines and what is taken on them",
 	.table = nodes_table,
@@ -451,6 +452,7 @@ static int run_version(struct cli *c, const void *args, const struct opts_list *
 
 const struct command cmd_version = {
 	.name = "version",
+	.group = COMMAND_YARD,
 	.operands = "",
 	.summary = "print versions, of the daemon too if one answers",
 	.table = version_table,

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/help.h"
 #include "tap.h"
 #include "wire/outcome.h"
 
@@ -53,7 +53,7 @@ int main(int argc, char **argv)
 		return END();
 	begin += strlen(BEGIN_MARK);
 	buf_add(&want, file.data, (size_t)(begin - file.data));
-	cli_reference(&want);
+	help_reference(&want);
 	buf_adds(&want, end);
 	if (argc > 2 && strcmp(argv[2], "--write") == 0)
 		return save(argv[1], &want);

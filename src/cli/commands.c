@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The table of commands, in the order in which people meet them. */
+#include "cli/cli.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+const struct command *const commands[] = {
+	&cmd_run, &cmd_submit, &cmd_ls,      &cmd_show, &cmd_logs,
+	&cmd_why, &cmd_wait,   &cmd_stop,    &cmd_exec, &cmd_nodes,
+	&cmd_up,  &cmd_down,   &cmd_version, &cmd_help, NULL,
+};
+
+/* Whether name is these words with one space between. */
+static bool is_called(const char *name, const char *first, const char *second)
+{
+	size_t n = strlen(first);
+
+	if (!second)
+		return str_eq(name, first);
+	return strncmp(name, first, n) == 0 && name[n] == ' ' &&
+	       str_eq(name + n + 1, second);
+}
+
+const struct command *command_find(int argc, const char *const *argv, int *used)
+{
+	for (*used = argc < 2 ? argc : 2; *used > 0; --*used)
+		for (size_t i = 0; commands[i]; i++)
+			if (is_called(commands[i]->name, argv[0],
+				      *used == 2 ? argv[1] : NULL))
+				return commands[i];
+	return NULL;
+}
