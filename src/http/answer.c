@@ -39,7 +39,7 @@ static void answer(struct exchange *ex, int status, const char *type, const char
 	http_write_head_end(out);
 	if (!str_eq(ex->head->method, "HEAD"))
 		buf_add(out, body, len);
-	world_stream_write(http_conn_stream(ex->conn), out->data, out->len);
+	http_conn_write(ex->conn, out->data, out->len);
 	http_conn_answered(ex);
 }
 
@@ -81,7 +81,7 @@ void answer_begin(struct exchange *ex, int status, const char *type)
 	if (ex->chunked)
 		buf_adds(out, "Transfer-Encoding: chunked\r\n");
 	http_write_head_end(out);
-	world_stream_write(http_conn_stream(ex->conn), out->data, out->len);
+	http_conn_write(ex->conn, out->data, out->len);
 }
 
 void answer_piece_begin(struct buf *out)
@@ -105,17 +105,17 @@ void answer_piece(struct exchange *ex, struct buf *out)
 			out->data[--at] = hex[n & 15];
 		buf_add(out, "\r\n", 2);
 	}
-	world_stream_write(http_conn_stream(ex->conn), out->data + at, out->len - at);
+	http_conn_write(ex->conn, out->data + at, out->len - at);
 }
 
 void answer_end(struct exchange *ex)
 {
 	if (ex->chunked)
-		world_stream_write(http_conn_stream(ex->conn), "0\r\n\r\n", 5);
+		http_conn_write(ex->conn, "0\r\n\r\n", 5);
 	http_conn_answered(ex);
 }
 
 bool answer_room(const struct exchange *ex)
 {
-	return world_stream_pending(http_conn_stream(ex->conn)) < OUTPUT_HIGH;
+	return http_conn_pending(ex->conn) < OUTPUT_HIGH;
 }

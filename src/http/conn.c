@@ -23,6 +23,8 @@ enum conn_state {
 struct conn {
 	struct http_server *server;
 	struct world_stream *stream;
+	const struct conn_filter *filter; /* NULL: the stream's bytes are clear */
+	void *filter_arg;
 	struct world_timer *timer;
 	struct http_parser *parser;
 	enum conn_state state;
@@ -43,9 +45,28 @@ struct conn *http_conn_next(struct conn *c)
 	return c->next;
 }
 
-struct world_stream *http_conn_stream(struct conn *c)
+void http_conn_filter(struct conn *c, const struct conn_filter *f, void *arg)
 {
-	return c->stream;
+	c->filter = f;
+	c->filter_arg = arg;
+}
+
+void http_conn_put(struct conn *c, const void *data, size_t len)
+{
+	world_stream_write(c->stream, data, len);
+}
+
+void http_conn_write(struct conn *c, const void *data, size_t len)
+{
+	if (c->filter)
+		c->filter->out(c->filter_arg, data, len);
+	else
+		http_conn_put(c, data, len);
+}
+
+size_t http_conn_pending(const struct conn *c)
+{
+	return world_stream_pending(c->stream);
 }
 
 void http_conn_timer(struct conn *c, int64_t in_ms)
@@ -128,6 +149,8 @@ void http_conn_destroy(struct conn *c)
 	s->conn_count--;
 	server_count(s, c->uid, -1);
 	world_timer_destroy(c->timer);
+	if (c->filter)
+		c->filter->destroy(c->filter_arg);
 	world_stream_close(c->stream);
 	http_parser_destroy(c->parser);
 	buf_fini(&c->input);
@@ -139,9 +162,10 @@ void http_conn_close(struct conn *c)
 	c->state = CONN_CLOSING;
 	buf_fini(&c->input);
 	http_conn_pause(c, false);
+	if (c->filter)
+		c->filter->end(c->filter_arg);
 	world_stream_shutdown(c->stream);
-	http_conn_timer(c, world_stream_pending(c->stream) ? c->server->config.idle_ms
-							   : LINGER_MS);
+	http_conn_timer(c, http_conn_pending(c) ? c->server->config.idle_ms : LINGER_MS);
 }
 
 void http_conn_answered(struct exchange *ex)
@@ -213,7 +237,7 @@ static void begin_exchange(struct conn *c)
 		return;
 	}
 	if (ex->head->expect && !ex->body_over)
-		world_stream_write(c->stream, "HTTP/1.1 100 Continue\r\n\r\n", 25);
+		http_conn_write(c, "HTTP/1.1 100 Continue\r\n\r\n", 25);
 	if (ex->route->takes == ROUTE_STREAM)
 		ex->route->handle(ex);
 }
@@ -317,10 +341,8 @@ static void keep_rest(struct conn *c, const char *data, size_t len)
 		http_conn_pause(c, true);
 }
 
-static void on_data(void *arg, const char *data, size_t len)
+void http_conn_take(struct conn *c, const char *data, size_t len)
 {
-	struct conn *c = arg;
-
 	if (c->input.len == 0)
 		feed(c, &data, &len);
 	else if (c->state == CONN_HEAD) { /* about to resume: keep the order */
@@ -328,6 +350,16 @@ static void on_data(void *arg, const char *data, size_t len)
 		return;
 	}
 	keep_rest(c, data, len);
+}
+
+static void on_data(void *arg, const char *data, size_t len)
+{
+	struct conn *c = arg;
+
+	if (c->filter)
+		c->filter->in(c->filter_arg, data, len);
+	else
+		http_conn_take(c, data, len);
 }
 
 static void resume(struct conn *c)

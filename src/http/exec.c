@@ -45,7 +45,7 @@ static void shim_data(void *arg, const char *data, size_t len)
 {
 	struct pump *p = arg;
 
-	world_stream_write(http_conn_stream(p->ex->conn), data, len);
+	http_conn_write(p->ex->conn, data, len);
 	if (!answer_room(p->ex)) {
 		p->shim_paused = true;
 		world_stream_pause(p->shim, true);
@@ -138,7 +138,7 @@ void handle_exec(struct exchange *ex)
 	ex->state = p;
 	ex->ops = &ops;
 	ex->begun = true;
-	world_stream_write(http_conn_stream(ex->conn), switched, sizeof switched - 1);
+	http_conn_write(ex->conn, switched, sizeof switched - 1);
 	http_conn_upgraded(ex);
 	world_stream_start(shim, &events, p);
 }

@@ -23,6 +23,7 @@
 #include "base/map.h"
 #include "codec/http.h"
 #include "codec/url.h"
+#include "http/conn.h"
 #include "http/server.h"
 #include "job/principal.h"
 #include "world/world.h"
@@ -32,9 +33,6 @@
 #define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
 #define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
 #define ROUTE_PARAMS_MAX 2
-
-struct exchange;
-struct conn;
 
 struct exchange_ops {
 	void (*body)(struct exchange *ex, const char *data,
@@ -87,18 +85,6 @@ struct http_server {
 bool server_count(struct http_server *s, int64_t uid, int more);
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
-
-void http_conn_open(struct http_server *s, struct world_stream *stream);
-void http_conn_destroy(struct conn *c);
-struct conn *http_conn_next(struct conn *c);
-struct world_stream *http_conn_stream(struct conn *c);
-void http_conn_timer(struct conn *c, int64_t in_ms); /* ops->timer after that long */
-void http_conn_pause(struct conn *c, bool paused);
-void http_conn_upgraded(struct exchange *ex); /* 101 was written: bytes go to ops->raw */
-void http_conn_close(
-	struct conn *c); /* once all is written; what still comes is dropped */
-void http_conn_answered(
-	struct exchange *ex); /* the answer is whole: on to the next request */
 
 void exchange_hold(struct exchange *ex);
 void exchange_drop(struct exchange *ex);
