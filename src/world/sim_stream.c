@@ -172,9 +172,14 @@ static struct world_stream *call(struct sim_world *u, struct sim_lstn *l)
 
 	mine->peer = theirs;
 	theirs->peer = mine;
-	mine->peer_cred = l->path ? (struct world_peer){ 1, 0, 0 }
-				  : (struct world_peer){ -1, -1, -1 };
-	theirs->peer_cred = l->path ? u->caller : (struct world_peer){ -1, -1, -1 };
+	mine->peer_cred =
+		l->path ? (struct world_peer){ .pid = 1, .uid = 0, .gid = 0 }
+			: (struct world_peer){ .pid = -1, .uid = -1, .gid = -1 };
+	theirs->peer_cred = l->path ? u->caller
+				    : (struct world_peer){ .pid = -1,
+							   .uid = -1,
+							   .gid = -1,
+							   .address = "192.0.2.1" };
 	theirs->phase = STREAM_CALLING;
 	theirs->called = l;
 	arm(theirs);

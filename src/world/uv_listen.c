@@ -51,8 +51,10 @@ static void tune_tcp(int fd)
 {
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &(int){ 1 }, sizeof(int));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &(int){ 60 }, sizeof(int));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &(int){ 15 }, sizeof(int));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &(int){ 20 }, sizeof(int));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &(int){ 10 }, sizeof(int));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &(int){ 3 }, sizeof(int));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &(int){ 60000 }, sizeof(int));
 }
 
 static void on_call(uv_poll_t *poll, int status, int events)

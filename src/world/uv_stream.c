@@ -11,9 +11,11 @@
  * Both OVER is an orderly end.  What the loop waits for follows from them alone, see
  * interest(); no callback is made but from on_poll().
  */
+#include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -272,19 +274,45 @@ static void on_poll(uv_poll_t *poll, int status, int events)
 	watch(s);
 }
 
+/* An IPv4 caller of an IPv6 listener is the IPv4 address that it is. */
+static void find_address(int fd, char out[WORLD_ADDRESS_MAX])
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} name = { 0 };
+	socklen_t len = sizeof name;
+
+	if (getpeername(fd, &name.any, &len) < 0)
+		return;
+	if (name.any.sa_family == AF_INET)
+		inet_ntop(AF_INET, &name.v4.sin_addr, out, WORLD_ADDRESS_MAX);
+	else if (name.any.sa_family == AF_INET6 &&
+		 IN6_IS_ADDR_V4MAPPED(&name.v6.sin6_addr))
+		inet_ntop(AF_INET, &name.v6.sin6_addr.s6_addr[12], out,
+			  WORLD_ADDRESS_MAX);
+	else if (name.any.sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &name.v6.sin6_addr, out, WORLD_ADDRESS_MAX);
+}
+
 static void find_peer(struct uv_strm *s)
 {
 	struct sockaddr_storage name = { 0 };
 	socklen_t len = sizeof name;
 	struct ucred cred;
 
-	s->peer = (struct world_peer){ -1, -1, -1 };
+	s->peer = (struct world_peer){ .pid = -1, .uid = -1, .gid = -1 };
 	s->is_socket = getsockname(s->fd, (struct sockaddr *)&name, &len) == 0;
+	if (s->is_socket && name.ss_family != AF_UNIX)
+		find_address(s->fd, s->peer.address);
 	if (!s->is_socket || name.ss_family != AF_UNIX)
 		return;
 	len = sizeof cred;
 	if (getsockopt(s->fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == 0 && cred.pid > 0)
-		s->peer = (struct world_peer){ cred.pid, cred.uid, cred.gid };
+		s->peer = (struct world_peer){ .pid = cred.pid,
+					       .uid = cred.uid,
+					       .gid = cred.gid };
 }
 
 struct world_stream *uv_stream_open(struct world *w, int fd, struct err *err)

@@ -83,8 +83,11 @@ struct world_stream_events {
 		void *arg); /* paused with bytes unread, and the peer ended; may be NULL */
 };
 
+#define WORLD_ADDRESS_MAX 46
+
 struct world_peer {
-	int64_t pid, uid, gid; /* -1 when not a unix socket */
+	int64_t pid, uid, gid;           /* -1 when not a unix socket */
+	char address[WORLD_ADDRESS_MAX]; /* by TCP: "192.0.2.1", "2001:db8::1"; else "" */
 };
 
 /* Refuses a path where somebody listens (ERR_CONFLICT), removes a dead socket, never

@@ -21,37 +21,44 @@ int main(void)
 	struct principal p;
 	struct err err;
 
-	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &private, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = 0, .gid = 0 }, &private,
+			 &p, &err) == 0 &&
 		   p.role == ROLE_ADMIN && p.uid == 0,
 	   "root is admin");
 	IS(p.name, "root", "by name");
 	IS(p.group, "root", "with a group");
-	OK(who_from_peer(&(struct world_peer){ 1, 4711, 4711 }, &private, &p, &err) ==
-			   0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = 4711, .gid = 4711 },
+			 &private, &p, &err) == 0 &&
 		   p.role == ROLE_ADMIN,
 	   "so is the daemon's own user, though nobody knows its name");
 	IS(p.name, "uid-4711", "who then is called by number");
 	IS(p.group, "default", "and has no group");
 	const struct passwd *pw = getpwnam("nobody");
 	int64_t uid = pw ? pw->pw_uid : 65534;
-	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &private, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = uid, .gid = 5 }, &private,
+			 &p, &err) == 0 &&
 		   p.role == ROLE_MEMBER,
 	   "others are not");
-	OK(who_from_peer(&(struct world_peer){ -1, -1, -1 }, &private, &p, &err) < 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = -1, .uid = -1, .gid = -1 },
+			 &private, &p, &err) < 0 &&
 		   err.code == ERR_UNKNOWN_CALLER,
 	   "without credentials nobody is anybody");
 
-	OK(who_from_peer(&(struct world_peer){ 1, uid, 5 }, &many, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = uid, .gid = 5 }, &many,
+			 &p, &err) == 0 &&
 		   p.role == ROLE_MEMBER,
 	   "a daemon of many users knows the machine's accounts");
-	OK(who_from_peer(&(struct world_peer){ 1, 4242424, 5 }, &many, &p, &err) < 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = 4242424, .gid = 5 },
+			 &many, &p, &err) < 0 &&
 		   err.code == ERR_DENIED && strstr(err.text, "no account"),
 	   "and nobody else, such as a sub-uid: %s", err.text);
-	OK(who_from_peer(&(struct world_peer){ 1, many.uid_base + 7, 5 }, &many, &p,
-			 &err) < 0 &&
+	OK(who_from_peer(
+		   &(struct world_peer){ .pid = 1, .uid = many.uid_base + 7, .gid = 5 },
+		   &many, &p, &err) < 0 &&
 		   err.code == ERR_DENIED && strstr(err.text, "task"),
 	   "nor a task: %s", err.text);
-	OK(who_from_peer(&(struct world_peer){ 1, 0, 0 }, &many, &p, &err) == 0 &&
+	OK(who_from_peer(&(struct world_peer){ .pid = 1, .uid = 0, .gid = 0 }, &many, &p,
+			 &err) == 0 &&
 		   p.role == ROLE_ADMIN,
 	   "root may always");
 

@@ -161,7 +161,9 @@ int main(void)
 		struct world *w = world_sim_create(seed);
 		struct err err;
 
-		world_sim_caller(w, (struct world_peer){ 42, (int64_t)getuid(), 7 });
+		world_sim_caller(w, (struct world_peer){ .pid = 42,
+							 .uid = (int64_t)getuid(),
+							 .gid = 7 });
 		world_laws(w, "/sim/yard.sock");
 		OK(!world_stream_open(w, 0, &err) && err.code == ERR_UNSUPPORTED,
 		   "descriptors are refused in words: %s", err.text);

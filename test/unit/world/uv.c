@@ -95,6 +95,7 @@ static void test_tcp(struct world *w)
 	OK(spin_until(w, &c.ended) && !c.failed, "TCP ends in order");
 	IS(buf_str(&c.got), "hello", "and echoes");
 	OK(e.peer.uid == -1 && e.peer.pid == -1, "a TCP caller is nobody known");
+	IS(e.peer.address, "127.0.0.1", "but from where they call is");
 	end_fini(&c);
 	end_fini(&e);
 	OK(!world_listen_tcp(w, "127.0.0.1", world_listener_port(l), on_stream, &v, &err),
