@@ -151,8 +151,8 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 	if (j->reason && *j->reason)
 		line(out, "reason", "%s", j->reason);
 	line(out, "owner", "%s (group %s)", j->owner, j->group ? j->group : "none");
-	if (j->spec->priority)
-		line(out, "priority", "%d", j->spec->priority);
+	if (j->priority)
+		line(out, "priority", "%d", j->priority);
 	if (j->attempt > 1)
 		line(out, "attempt", "%d (%d failed)", j->attempt, j->failures);
 }

@@ -41,6 +41,7 @@ struct job *job_create(const struct event *e, struct spec *spec)
 	j->key = mem_strdup(e->key);
 	j->digest = mem_strdup(e->digest);
 	j->owner_uid = e->uid;
+	j->priority = j->spec->priority;
 	j->submitted_ms = e->time_ms;
 	j->first_failed = -1;
 	j->state = life_step(JOB_NEW, STEP_SUBMIT).next;
@@ -102,6 +103,8 @@ bool job_legal(const struct job *j, const struct event *e)
 		return false;
 	if (e->kind == EV_STARTED || e->kind == EV_EXITED)
 		return task_legal(j, e);
+	if (e->kind == EV_PRIORITY)
+		return j->state != JOB_ENDED;
 	if (!step_of[e->kind].is_step ||
 	    !life_step(j->state, step_of[e->kind].step).legal)
 		return false;
@@ -283,16 +286,25 @@ static void note(struct job *j, const struct event *e)
 	case EV_QUOTA:
 	case EV_USER:
 	case EV_AUDIT:
-	case EV_PRIORITY:
+	case EV_PRIORITY: /* no step of its life: see apply_priority() */
 	case EV_MEMBER:
 	case EVENT_KIND_COUNT:
 		break;
 	}
 }
 
+/* One that waits gets its new place in the queue; another keeps it for later. */
+static uint32_t apply_priority(struct job *j, const struct event *e)
+{
+	j->priority = e->priority;
+	return j->state == JOB_QUEUED ? FX_QUEUE : 0;
+}
+
 uint32_t job_apply(struct job *j, const struct event *e)
 {
 	j->last_seq = e->seq;
+	if (e->kind == EV_PRIORITY)
+		return apply_priority(j, e);
 	if (e->kind == EV_STARTED)
 		return apply_started(j, e);
 	if (e->kind == EV_EXITED)

@@ -28,6 +28,7 @@ struct job {
 	char *owner, *group, *key, *digest;
 	int64_t owner_uid;
 	enum job_state state;
+	int priority;       /* the spec's until somebody changed it */
 	int attempt;        /* 0 before the first PLACED, then 1, 2, ... */
 	int failures;       /* attempts that count against retry.max */
 	struct task *tasks; /* by rank: roles in order, tasks of a role in order */

@@ -42,10 +42,23 @@ static void entry_destroy(struct plan *p, struct entry *e)
 	free(e);
 }
 
+/* Another place in the queue may change who the head is, and so for whom it has room. */
+static void move(struct plan *p, struct entry *e, int priority)
+{
+	queue_leave(p, e);
+	e->priority = priority;
+	queue_join(p, e);
+	p->version++;
+}
+
 static void wait(struct plan *p, const struct plan_job *job)
 {
-	if (!map_get(p->jobs, job->id))
+	struct entry *e = map_get(p->jobs, job->id);
+
+	if (!e)
 		queue_join(p, entry_create(p, job));
+	else if (e->bucket && e->priority != job->priority)
+		move(p, e, job->priority);
 }
 
 static void leave(struct plan *p, int64_t id)
@@ -178,6 +191,16 @@ int plan_position(const struct plan *p, int64_t job)
 size_t plan_waiting(const struct plan *p)
 {
 	return tree_count(&p->queue);
+}
+
+size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t max)
+{
+	struct tree_node *n = position ? tree_nth(&p->queue, position - 1) : NULL;
+	size_t count = 0;
+
+	for (; n && count < max; n = tree_next(n))
+		out[count++] = TREE_OF(n, struct entry, at)->id;
+	return count;
 }
 
 int plan_node_used(const struct plan *p, const char *node, struct resources *used,

@@ -55,7 +55,7 @@ struct plan_job {
 
 enum plan_delta_kind {
 	PLAN_NODE, /* node: added or changed; up=false: gone (its tasks stay until released) */
-	PLAN_WAIT,  /* job: joins the queue */
+	PLAN_WAIT,  /* job: joins the queue, or goes where its new priority puts it */
 	PLAN_LEAVE, /* id: leaves the queue without running */
 	PLAN_HELD,  /* job, places, since_ms: runs already (boot): takes its resources */
 	PLAN_RELEASE,    /* id: gives back everything it was given */
@@ -107,6 +107,8 @@ void plan_step(struct plan *p, int64_t now_ms, size_t most,
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *words);
 int plan_position(const struct plan *p, int64_t job); /* 1 is the head; 0: not waiting */
 size_t plan_waiting(const struct plan *p);
+/* Who waits from that position on (1 is the head), in order; gives how many were written. */
+size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t max);
 /* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
 /* What is taken on a node now; -1: no such node. */

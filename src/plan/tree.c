@@ -114,6 +114,25 @@ size_t tree_rank(const struct tree_node *n)
 	return before;
 }
 
+struct tree_node *tree_nth(const struct tree *t, size_t rank)
+{
+	struct tree_node *n = t->root;
+
+	while (n) {
+		size_t before = n->left ? n->left->size : 0;
+
+		if (rank == before)
+			return n;
+		if (rank < before) {
+			n = n->left;
+			continue;
+		}
+		rank -= before + 1;
+		n = n->right;
+	}
+	return NULL;
+}
+
 struct tree_node *tree_first(const struct tree *t)
 {
 	struct tree_node *n = t->root;

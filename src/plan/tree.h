@@ -25,6 +25,7 @@ void tree_add(struct tree *t, struct tree_node *n, int64_t first, int64_t second
 void tree_remove(struct tree *t, struct tree_node *n);
 size_t tree_count(const struct tree *t);
 size_t tree_rank(const struct tree_node *n); /* how many of its tree are before it */
+struct tree_node *tree_nth(const struct tree *t, size_t rank); /* NULL: so few */
 struct tree_node *tree_first(const struct tree *t);
 struct tree_node *tree_next(const struct tree_node *n);
 /* The first behind the key, which need not be in the tree. */

@@ -78,7 +78,7 @@ static void write_life(struct json *j, const struct job *job)
 	json_str(j, "reason", job->reason);
 	if (job->state == JOB_ENDED)
 		json_i64(j, "exit_code", job_exit_code(job));
-	json_i64(j, "priority", job->spec->priority);
+	json_i64(j, "priority", job->priority);
 	json_i64(j, "attempt", job->attempt);
 	json_i64(j, "failures", job->failures);
 	json_i64(j, "last_seq", job->last_seq);
@@ -217,6 +217,7 @@ static void read_life(const struct doc_node *map, struct job *out)
 	out->last_seq = doc_i64(map, "last_seq", 0);
 	out->state = wire_state_read(map);
 	out->outcome = wire_outcome_read(map);
+	out->priority = wire_int(map, "priority");
 	out->attempt = wire_int(map, "attempt");
 	out->failures = wire_int(map, "failures");
 	out->submitted_ms = doc_i64(map, "submitted_ms", 0);

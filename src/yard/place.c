@@ -38,6 +38,7 @@ void yard_plan_wait(struct yard *y, const struct job *j)
 	AUTO_FREE struct plan_role *roles = fill_job(j->spec, &pj);
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
+	pj.priority = j->priority;
 	plan_apply(y->plan, &d);
 }
 

@@ -327,6 +327,28 @@ static void true_end(void)
 	job_destroy(j);
 }
 
+static void priority_changes(void)
+{
+	struct job *j = run_to_end(two_tasks(1), "");
+	struct event e = { .kind = EV_PRIORITY, .job = 7, .priority = 9 };
+
+	OK(job_legal(j, &e) && job_apply(j, &e) == FX_QUEUE && j->priority == 9 &&
+		   j->state == JOB_QUEUED && j->spec->priority == 0,
+	   "a waiting job's priority changes, its place in the queue follows");
+	job_destroy(j);
+	j = run_to_end(two_tasks(1), "abc");
+	OK(job_legal(j, &e) && job_apply(j, &e) == 0 && j->priority == 9 &&
+		   j->state == JOB_RUNNING,
+	   "a running job keeps it for later");
+	e.job = 8;
+	OK(!job_legal(j, &e), "another job's is not its own");
+	job_destroy(j);
+	j = run_to_end(two_tasks(0), "abcdej");
+	e.job = 7;
+	OK(!job_legal(j, &e), "an ended job's priority stands");
+	job_destroy(j);
+}
+
 static void written_and_read(void)
 {
 	struct placement place = {
@@ -389,6 +411,7 @@ int main(void)
 	unmet_success();
 	late_stop();
 	true_end();
+	priority_changes();
 	written_and_read();
 	return END();
 }

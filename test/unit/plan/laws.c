@@ -142,14 +142,29 @@ static void submit(struct run *r)
 	apply(r, &d);
 }
 
+/* The twin, rebuilt now and then, never saw the old priority. */
+static void change_priority(struct run *r)
+{
+	struct m_job *j = any(r, m_roll(&r->seed, 4) ? M_WAITING : M_RUNNING);
+	struct plan_delta d = { .kind = PLAN_WAIT };
+
+	if (!j)
+		return;
+	j->job.priority = m_roll(&r->seed, 7) - 3;
+	d.job = &j->job;
+	apply(r, &d);
+}
+
 static void move(struct run *r)
 {
 	int what = m_roll(&r->seed, 100);
 
 	if (what < 55) {
 		submit(r);
-	} else if (what < 90) {
+	} else if (what < 86) {
 		leave_or_release(r, M_RUNNING);
+	} else if (what < 90) {
+		change_priority(r);
 	} else if (what < 95) {
 		leave_or_release(r, M_WAITING);
 	} else if (what < 97) {
@@ -197,7 +212,11 @@ static void check_waiting(struct run *r)
 			breach(r, "a waiting job gives a wrong reason");
 		if (!words.len)
 			breach(r, "a waiting job gives no reason");
-		if (plan_position(r->p, j->job.id) != m_position(&r->m, j))
+		int64_t there = 0;
+		int position = m_position(&r->m, j);
+		if (plan_position(r->p, j->job.id) != position ||
+		    plan_queue(r->p, (size_t)position, &there, 1) != 1 ||
+		    there != j->job.id)
 			breach(r, "a wrong position in the queue");
 	}
 }
@@ -295,6 +314,50 @@ static uint64_t number(const char *name, uint64_t otherwise)
 	return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
+static void note_last(void *arg, const struct plan_decision *d)
+{
+	*(int64_t *)arg = d->job;
+}
+
+/* The head keeps its number and its likeness, and still whom it holds back has changed. */
+static void lowered_head(void)
+{
+	struct node n = { .name = "one", .up = true, .capacity.cpu_milli = 4 };
+	struct plan_role wide = { .count = 1, .each.cpu_milli = 4 }, slim = wide,
+			 most = wide;
+	struct plan_job jobs[] = {
+		{ .id = 1, .roles = &most },
+		{ .id = 2, .roles = &wide, .priority = 5 },
+		{ .id = 3, .roles = &slim },
+		{ .id = 4, .roles = &wide, .priority = -5 },
+	};
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
+	struct plan *p = plan_create();
+	int64_t last = 0, order[4];
+
+	slim.each.cpu_milli = 1;
+	most.each.cpu_milli = 3;
+	plan_apply(p, &d);
+	d.kind = PLAN_WAIT;
+	for (size_t i = 0; i < 4; i++) {
+		jobs[i].user = jobs[i].group = "ada";
+		jobs[i].role_count = 1;
+		d.job = &jobs[i];
+		plan_apply(p, &d);
+		plan_step(p, 0, 0, note_last, &last);
+	}
+	OK(last == 1 && plan_waiting(p) == 3, "a narrow job may not delay the head");
+	jobs[1].priority = -1;
+	d.job = &jobs[1];
+	plan_apply(p, &d);
+	OK(plan_queue(p, 1, order, 4) == 3 && order[0] == 3 && order[1] == 2 &&
+		   order[2] == 4,
+	   "a lowered priority moves the head back");
+	plan_step(p, 0, 0, note_last, &last);
+	OK(last == 3, "and whom it held back is started");
+	plan_destroy(p);
+}
+
 int main(void)
 {
 	uint64_t one = number("YARD_TEST_SEED", 0), seed = one ? one : 1;
@@ -320,5 +383,6 @@ int main(void)
 	   " past a head, %" PRId64 " held back)",
 	   started, backfilled, ordered);
 	free(r);
+	lowered_head();
 	return END();
 }

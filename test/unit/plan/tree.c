@@ -11,7 +11,7 @@ static bool sound(const struct tree *t, const struct tree_node *nodes, size_t *c
 	const struct tree_node *last = NULL;
 
 	for (const struct tree_node *n = tree_first(t); n; n = tree_next(n), rank++) {
-		if (tree_rank(n) != rank ||
+		if (tree_rank(n) != rank || tree_nth(t, rank) != n ||
 		    (last && tree_cmp(last, n->first, n->second) >= 0))
 			return false;
 		if (tree_after(t, n->first, n->second) != tree_next(n))
@@ -21,7 +21,7 @@ static bool sound(const struct tree *t, const struct tree_node *nodes, size_t *c
 	*count = 0;
 	for (int i = 0; i < N; i++)
 		*count += nodes[i].size > 0;
-	return rank == *count && tree_count(t) == rank;
+	return rank == *count && tree_count(t) == rank && !tree_nth(t, rank);
 }
 
 int main(void)
