@@ -51,7 +51,7 @@ lint: setup-lint
 
 install: setup-build $(BUILD)/build.ninja
 	@meson configure $(BUILD) --prefix $(PREFIX)
-	@ninja --quiet -C $(BUILD) $(notdir $(PROGRAMS))
+	@ninja --quiet -C $(BUILD) $(notdir $(PROGRAMS)) $(addprefix packaging/,yard.1 yard _yard yard.fish)
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild
 
 clean:
