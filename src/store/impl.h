@@ -2,6 +2,7 @@
 /* impl.h - for implementers of a store; nobody outside this room includes it. */
 #pragma once
 
+#include "store/docs.h"
 #include "store/store.h"
 
 /* One event as it is stored.  One block of memory: free() frees all of it. */
@@ -30,11 +31,19 @@ struct span {
 	int limit;
 };
 
+/* A document; one block, as above. */
+struct store_doc {
+	const char *kind, *name, *body; /* body NULL: it is removed */
+};
+struct store_doc *doc_dup(const struct store_doc *d);
+
 struct store_batch {
 	struct record **records;
 	size_t record_count, record_cap;
 	struct store_row **rows;
 	size_t row_count, row_cap;
+	struct store_doc **docs;
+	size_t doc_count, doc_cap;
 };
 
 struct store_ops {
@@ -42,6 +51,10 @@ struct store_ops {
 		       void *arg);
 	int (*boot)(struct store *s, void (*each)(void *arg, const struct event *e),
 		    void *arg, struct store_counters *out, struct err *err);
+	int (*docs)(struct store *s, store_doc_each each, void *arg, struct err *err);
+	int (*audit)(struct store *s, int64_t before, int limit,
+		     void (*each)(void *arg, const struct event *e), void *arg,
+		     struct err *err);
 	int (*events)(struct store *s, const struct span *span,
 		      void (*each)(void *arg, const struct event *e), void *arg,
 		      struct err *err);

@@ -20,6 +20,8 @@ struct store_disk {
 	size_t record_count, record_cap;
 	struct store_row **rows; /* by id */
 	size_t row_count, row_cap;
+	struct store_doc **docs; /* by kind and name */
+	size_t doc_count, doc_cap;
 	struct map *keys; /* "owner\nkey" -> the SUBMITTED record */
 	struct store_disk_faults faults;
 };
@@ -52,8 +54,11 @@ void store_disk_destroy(struct store_disk *d)
 		free(d->records[i]);
 	for (size_t i = 0; i < d->row_count; i++)
 		free(d->rows[i]);
+	for (size_t i = 0; i < d->doc_count; i++)
+		free(d->docs[i]);
 	free(d->records);
 	free(d->rows);
+	free(d->docs);
 	map_destroy(d->keys);
 	free(d);
 }
@@ -165,6 +170,35 @@ static void put_row(struct store_disk *d, struct store_row *row)
 	d->rows[at] = row;
 }
 
+static int compare_docs(const struct store_doc *a, const struct store_doc *b)
+{
+	int by_kind = strcmp(a->kind, b->kind);
+
+	return by_kind ? by_kind : strcmp(a->name, b->name);
+}
+
+/* Takes it. */
+static void put_doc(struct store_disk *d, struct store_doc *doc)
+{
+	size_t at = 0;
+
+	while (at < d->doc_count && compare_docs(d->docs[at], doc) < 0)
+		at++;
+	if (at < d->doc_count && compare_docs(d->docs[at], doc) == 0) {
+		free(d->docs[at]);
+		memmove(d->docs + at, d->docs + at + 1,
+			(--d->doc_count - at) * sizeof(struct store_doc *));
+	}
+	if (!doc->body) {
+		free(doc);
+		return;
+	}
+	mem_grow(&d->docs, &d->doc_cap, d->doc_count, sizeof(struct store_doc *));
+	memmove(d->docs + at + 1, d->docs + at,
+		(d->doc_count++ - at) * sizeof(struct store_doc *));
+	d->docs[at] = doc;
+}
+
 /* All of it or nothing. */
 static int disk_apply(struct store_disk *d, struct store_batch *b, struct err *err)
 {
@@ -177,7 +211,9 @@ static int disk_apply(struct store_disk *d, struct store_batch *b, struct err *e
 	}
 	for (size_t i = 0; i < b->row_count; i++)
 		put_row(d, b->rows[i]);
-	b->record_count = b->row_count = 0; /* the disk's now */
+	for (size_t i = 0; i < b->doc_count; i++)
+		put_doc(d, b->docs[i]);
+	b->record_count = b->row_count = b->doc_count = 0; /* the disk's now */
 	return 0;
 }
 
@@ -258,6 +294,32 @@ static int memory_boot(struct store *s, void (*each)(void *arg, const struct eve
 		if (is_live(d, d->records[i]->job) &&
 		    record_give(d->records[i], each, arg, err) < 0)
 			return -1;
+	}
+	return 0;
+}
+
+static int memory_docs(struct store *s, store_doc_each each, void *arg, struct err *err)
+{
+	const struct store_disk *d = ((struct memory_store *)s)->disk;
+
+	(void)err;
+	for (size_t i = 0; i < d->doc_count; i++)
+		each(arg, d->docs[i]->kind, d->docs[i]->name, d->docs[i]->body);
+	return 0;
+}
+
+static int memory_audit(struct store *s, int64_t before, int limit,
+			void (*each)(void *arg, const struct event *e), void *arg,
+			struct err *err)
+{
+	const struct store_disk *d = ((struct memory_store *)s)->disk;
+
+	for (size_t i = record_at(d, before); i-- > 0 && limit > 0;) {
+		if (d->records[i]->kind != EV_AUDIT && d->records[i]->kind != EV_QUOTA)
+			continue;
+		if (record_give(d->records[i], each, arg, err) < 0)
+			return -1;
+		limit--;
 	}
 	return 0;
 }
@@ -376,6 +438,8 @@ static void memory_destroy(struct store *s)
 static const struct store_ops ops = {
 	.commit = memory_commit,
 	.boot = memory_boot,
+	.docs = memory_docs,
+	.audit = memory_audit,
 	.events = memory_events,
 	.list = memory_list,
 	.find_key = memory_find_key,

@@ -34,5 +34,10 @@ static const char version_2[] =
 	"CREATE INDEX jobs_group ON jobs (\"group\", id);"
 	"CREATE INDEX jobs_outcome ON jobs (outcome, id) WHERE live = 0;";
 
-const char *const schema_steps[] = { version_1, version_2 };
+/* Version 3: what is no job's and is read whole at boot: accounts, secrets, settings. */
+static const char version_3[] =
+	"CREATE TABLE docs (kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,"
+	" PRIMARY KEY (kind, name)) WITHOUT ROWID;";
+
+const char *const schema_steps[] = { version_1, version_2, version_3 };
 const int schema_version = (int)COUNT_OF(schema_steps);

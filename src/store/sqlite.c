@@ -206,6 +206,23 @@ static int put_row(struct conn *c, const struct store_row *row, struct err *err)
 	return sqlite3_changes(c->db) ? 0 : put_row_by(c, SQL_ROW_NEW, row, err);
 }
 
+static int put_doc(struct conn *c, const struct store_doc *d, struct err *err)
+{
+	enum sql which = d->body ? SQL_PUT_DOC : SQL_REMOVE_DOC;
+	sqlite3_stmt *st = conn_use(c, which, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	put_text(st, 1, d->kind);
+	put_text(st, 2, d->name);
+	if (d->body)
+		put_text(st, 3, d->body);
+	rc = conn_do(c, st, err);
+	conn_unuse(c, which, st);
+	return rc;
+}
+
 static int put_batch(struct conn *c, const struct store_batch *b, struct err *err)
 {
 	for (size_t i = 0; i < b->record_count; i++) {
@@ -214,6 +231,10 @@ static int put_batch(struct conn *c, const struct store_batch *b, struct err *er
 	}
 	for (size_t i = 0; i < b->row_count; i++) {
 		if (put_row(c, b->rows[i], err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < b->doc_count; i++) {
+		if (put_doc(c, b->docs[i], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -281,6 +302,8 @@ static void sqlite_destroy(struct store *store)
 static const struct store_ops ops = {
 	.commit = sqlite_commit,
 	.boot = sqlite_boot,
+	.docs = sqlite_docs,
+	.audit = sqlite_audit,
 	.events = sqlite_events,
 	.list = sqlite_list,
 	.find_key = sqlite_find_key,

@@ -37,6 +37,9 @@ static const char *const texts[SQL_COUNT] = {
 			  " ON CONFLICT DO UPDATE SET seq = ?3",
 	[SQL_PUT_USER] = "INSERT INTO users (name, seq) VALUES (?1, ?2)"
 			 " ON CONFLICT DO UPDATE SET seq = ?2",
+	[SQL_PUT_DOC] = "INSERT INTO docs (kind, name, body) VALUES (?1, ?2, ?3)"
+			" ON CONFLICT DO UPDATE SET body = ?3",
+	[SQL_REMOVE_DOC] = "DELETE FROM docs WHERE kind = ?1 AND name = ?2",
 	/* Only what changes in a live job: no index is touched. */
 	[SQL_ROW_LIVE] =
 		"UPDATE jobs SET state = ?2, reason = ?4, attempt = ?5, exit_code = ?6,"
@@ -59,6 +62,10 @@ static const char *const texts[SQL_COUNT] = {
 			  " (SELECT e.seq FROM jobs j INDEXED BY jobs_live"
 			  " CROSS JOIN events e INDEXED BY events_job ON e.job = j.id"
 			  " WHERE j.live = 1) ORDER BY seq",
+	[SQL_DOCS] = "SELECT kind, name, body FROM docs ORDER BY kind, name",
+	[SQL_AUDIT] = "SELECT " EVENT_COLUMNS " FROM events INDEXED BY events_job"
+		      " WHERE job = 0 AND seq < ?1 AND kind IN ('audit', 'quota')"
+		      " ORDER BY seq DESC LIMIT ?2",
 	[SQL_EVENTS_ALL] = "SELECT " EVENT_COLUMNS " FROM events WHERE seq >= ?2"
 			   " ORDER BY seq LIMIT ?3",
 	[SQL_EVENTS_JOB] = "SELECT " EVENT_COLUMNS " FROM events INDEXED BY events_job"

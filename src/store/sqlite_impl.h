@@ -19,6 +19,8 @@ enum sql {
 	SQL_PUT_KEY,
 	SQL_PUT_QUOTA,
 	SQL_PUT_USER,
+	SQL_PUT_DOC,
+	SQL_REMOVE_DOC,
 	SQL_ROW_LIVE,
 	SQL_ROW_ENDED,
 	SQL_ROW_NEW,
@@ -26,6 +28,8 @@ enum sql {
 	SQL_MAX_JOB,
 	SQL_BOOT_SETTINGS,
 	SQL_BOOT_LIVE,
+	SQL_DOCS,
+	SQL_AUDIT,
 	SQL_EVENTS_ALL,
 	SQL_EVENTS_JOB,
 	SQL_FIND_KEY,
@@ -89,6 +93,10 @@ void sqlite_backup(struct store *s, const char *path, store_done done, void *arg
 
 int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
 		void *arg, struct store_counters *out, struct err *err);
+int sqlite_docs(struct store *s, store_doc_each each, void *arg, struct err *err);
+int sqlite_audit(struct store *s, int64_t before, int limit,
+		 void (*each)(void *arg, const struct event *e), void *arg,
+		 struct err *err);
 int sqlite_events(struct store *s, const struct span *span,
 		  void (*each)(void *arg, const struct event *e), void *arg,
 		  struct err *err);

@@ -96,6 +96,38 @@ int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
 	return 0;
 }
 
+int sqlite_docs(struct store *s, store_doc_each each, void *arg, struct err *err)
+{
+	struct conn *c = reader(s);
+	sqlite3_stmt *st = conn_use(c, SQL_DOCS, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		each(arg, text(st, 0), text(st, 1), text(st, 2));
+	rc = rc == SQLITE_DONE ? 0 : conn_fail(c, rc, err);
+	conn_unuse(c, SQL_DOCS, st);
+	return rc;
+}
+
+int sqlite_audit(struct store *s, int64_t before, int limit,
+		 void (*each)(void *arg, const struct event *e), void *arg,
+		 struct err *err)
+{
+	struct conn *c = reader(s);
+	sqlite3_stmt *st = conn_use(c, SQL_AUDIT, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, before);
+	sqlite3_bind_int(st, 2, limit);
+	rc = give_events(c, st, each, arg, err);
+	conn_unuse(c, SQL_AUDIT, st);
+	return rc;
+}
+
 int sqlite_events(struct store *s, const struct span *span,
 		  void (*each)(void *arg, const struct event *e), void *arg,
 		  struct err *err)

@@ -119,6 +119,18 @@ struct store_row *row_dup(const struct store_row *row)
 	return copy;
 }
 
+struct store_doc *doc_dup(const struct store_doc *d)
+{
+	size_t more = text_size(d->kind) + text_size(d->name) + text_size(d->body);
+	struct store_doc *copy = mem_alloc(1, sizeof *copy + more);
+	char *at = (char *)(copy + 1);
+
+	copy->kind = lay(&at, d->kind);
+	copy->name = lay(&at, d->name);
+	copy->body = d->body ? lay(&at, d->body) : NULL;
+	return copy;
+}
+
 bool row_matches(const struct store_row *row, const struct store_query *q)
 {
 	if (q->before > 0 && row->id >= q->before)
@@ -145,8 +157,11 @@ void store_batch_destroy(struct store_batch *b)
 		free(b->records[i]);
 	for (size_t i = 0; i < b->row_count; i++)
 		free(b->rows[i]);
+	for (size_t i = 0; i < b->doc_count; i++)
+		free(b->docs[i]);
 	free(b->records);
 	free(b->rows);
+	free(b->docs);
 	free(b);
 }
 
@@ -160,6 +175,15 @@ void store_batch_row(struct store_batch *b, const struct store_row *row)
 {
 	mem_grow(&b->rows, &b->row_cap, b->row_count, sizeof(struct store_row *));
 	b->rows[b->row_count++] = row_dup(row);
+}
+
+void store_batch_doc(struct store_batch *b, const char *kind, const char *name,
+		     const char *body)
+{
+	const struct store_doc d = { kind, name, body };
+
+	mem_grow(&b->docs, &b->doc_cap, b->doc_count, sizeof(struct store_doc *));
+	b->docs[b->doc_count++] = doc_dup(&d);
 }
 
 size_t store_batch_count(const struct store_batch *b)
@@ -183,6 +207,19 @@ int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), 
 	       struct store_counters *out, struct err *err)
 {
 	return s->ops->boot(s, each, arg, out, err);
+}
+
+int store_docs(struct store *s, store_doc_each each, void *arg, struct err *err)
+{
+	return s->ops->docs(s, each, arg, err);
+}
+
+int store_audit(struct store *s, int64_t before, int limit,
+		void (*each)(void *arg, const struct event *e), void *arg,
+		struct err *err)
+{
+	return s->ops->audit(s, before > 0 ? before : INT64_MAX, within_limit(limit),
+			     each, arg, err);
 }
 
 int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,

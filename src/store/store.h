@@ -51,11 +51,6 @@ void store_batch_destroy(struct store_batch *b);
  * its events are given at boot, while it has a row whose state is not JOB_ENDED. */
 void store_batch_event(struct store_batch *b, const struct event *e);
 void store_batch_row(struct store_batch *b, const struct store_row *row);
-/* A document: what is not a job's and is read whole at boot (a user, a group, a token, a
- * sealed secret, a setting).  Copied; the last one of its kind and name counts; body NULL
- * removes it.  Always in one batch with the event that tells of the change. */
-void store_batch_doc(struct store_batch *b, const char *kind, const char *name,
-		     const char *body);
 size_t store_batch_count(const struct store_batch *b); /* events */
 
 typedef void (*store_done)(void *arg, const struct err *err); /* err NULL: durable */
@@ -73,12 +68,6 @@ struct store_counters {
  * event of every live job; each of the two by seq. */
 int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), void *arg,
 	       struct store_counters *out, struct err *err);
-
-/* At boot: every document, by kind and name. */
-int store_docs(struct store *s,
-	       void (*each)(void *arg, const char *kind, const char *name,
-			    const char *body),
-	       void *arg, struct err *err);
 
 /* Events of one job from seq on, or of all jobs and none (job 0), at most limit, by seq. */
 int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,

@@ -93,7 +93,8 @@ int yard_boot(struct yard *y, struct err *err)
 	struct store_counters counters;
 	struct engine_sink sink;
 
-	if (store_boot(y->config.store, fold, &f, &counters, err) < 0)
+	if (yard_read_docs(y, err) < 0 ||
+	    store_boot(y->config.store, fold, &f, &counters, err) < 0)
 		return -1;
 	if (f.err.code != ERR_NONE) {
 		if (err)
@@ -141,9 +142,11 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 
 static void drop_pendings(struct pendings *p)
 {
-	for (size_t i = 0; i < p->count; i++)
+	for (size_t i = 0; i < p->count; i++) {
 		if (p->items[i].event.kind != EVENT_KIND_COUNT)
 			event_fini(&p->items[i].event);
+		yard_free_docs(p->items[i].docs, p->items[i].doc_count);
+	}
 	free(p->items);
 }
 

@@ -6,6 +6,7 @@
  *   boot.c     fold what the store has, find what runs, repeat what must be repeated
  *   held.c     jobs that wait for other jobs
  *   submit.c   what callers may ask for
+ *   change.c   documents: changed with a line of the audit log, given to who keeps them
  *   place.c    the plan's deltas and decisions
  *   query.c    what callers may read
  */
@@ -25,6 +26,9 @@
 void yard_record(struct yard *y, struct event *e, yard_done done, void *arg);
 void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
 			yard_done done, void *arg);
+/* An EV_AUDIT with the documents it tells of; takes both. */
+void yard_record_docs(struct yard *y, struct event *e, struct yard_doc *docs,
+		      size_t count, yard_done done, void *arg);
 void yard_answer(struct yard *y, int64_t job, bool again, yard_done done, void *arg);
 void yard_refuse(struct yard *y, const struct err *err, yard_done done, void *arg);
 void yard_kick(struct yard *y); /* a flush comes soon */
@@ -51,6 +55,10 @@ void yard_plan_node(struct yard *y, const struct node *n);
 int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err);
 void yard_plan_step(struct yard *y);
+
+/* change.c */
+int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */
+void yard_free_docs(struct yard_doc *docs, size_t count);
 
 /* boot.c */
 int yard_boot(struct yard *y, struct err *err);

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/docs.h"
 #include "world/log.h"
 #include "yard/internal.h"
 
@@ -226,6 +227,25 @@ void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
 	yard_follow_up(y, l, effects);
 }
 
+static void batch_docs(struct yard *y, const struct yard_doc *docs, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		store_batch_doc(y->batch, docs[i].kind, docs[i].name, docs[i].body);
+}
+
+void yard_record_docs(struct yard *y, struct event *e, struct yard_doc *docs,
+		      size_t count, yard_done done, void *arg)
+{
+	struct pending *p;
+
+	append(y, e);
+	batch_docs(y, docs, count);
+	enqueue(y, e, 0, done, arg);
+	p = &y->waiting.items[y->waiting.count - 1];
+	p->docs = docs;
+	p->doc_count = count;
+}
+
 static void tell_watches(struct yard *y, const struct event *e)
 {
 	for (struct yard_watch *w = y->watches; w; w = y->watch_next) {
@@ -260,6 +280,7 @@ static void release_committed(struct yard *y)
 			yard_drop_job(y, l);
 		if (is_event)
 			event_fini(&p->event);
+		yard_free_docs(p->docs, p->doc_count);
 	}
 	free(done.items);
 }
@@ -316,6 +337,7 @@ static void rebuild_batch(struct yard *y)
 	store_batch_destroy(y->batch);
 	y->batch = store_batch_create();
 	for (size_t i = 0; i < y->committing.count; i++) {
+		const struct pending *p = &y->committing.items[i];
 		struct event *e = &y->committing.items[i].event;
 		struct live *l = e->job ? yard_find(y, e->job) : NULL;
 
@@ -326,6 +348,7 @@ static void rebuild_batch(struct yard *y)
 		store_batch_event(y->batch, e);
 		if (e->kind == EV_SUBMITTED)
 			e->spec = NULL;
+		batch_docs(y, p->docs, p->doc_count);
 		if (l)
 			mark_dirty(y, l);
 	}

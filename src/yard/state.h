@@ -23,6 +23,8 @@ struct live {
 struct pending {
 	struct event event; /* kind EVENT_KIND_COUNT: just an answer */
 	uint32_t effects;
+	struct yard_doc *docs; /* of EV_AUDIT: in one batch with it, however often tried */
+	size_t doc_count;
 	yard_done done;
 	void *arg;
 	int64_t job;

@@ -74,13 +74,19 @@ int yard_try(struct yard *y, const struct principal *who, const struct spec *spe
 	     struct buf *words, struct err *err);
 
 /* Changes that are no job's: documents, and a line of the audit log that tells of them
- * (EV_AUDIT: who, what was done, to what).  All of it is copied, and durable together. */
+ * (EV_AUDIT: who, what was done, to what).  All of it is copied, and durable together; the
+ * sinks have it when this returns, unless it is refused (the store is in trouble). */
 struct yard_doc {
 	const char *kind, *name, *body; /* body NULL: remove it */
 };
-void yard_change(struct yard *y, const struct principal *who, const struct yard_doc *docs,
-		 size_t count, const char *action, const char *object, yard_done done,
-		 void *arg);
+struct yard_change {
+	const struct yard_doc *docs;
+	size_t count;
+	const char *action, *object; /* "user.add", "alice" */
+};
+void yard_change(struct yard *y, const struct principal *who, const struct yard_change *c,
+		 yard_done done, void *arg);
+size_t yard_jobs_of(const struct yard *y, const char *owner); /* live ones */
 
 /* Reading.  A live job is borrowed until control returns to the loop.  It shows every event
  * recorded so far, up to one commit (about a millisecond) ahead of the disk; watches and
