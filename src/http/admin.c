@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/handlers.h"
 #include "wire/api.h"
 
 void handle_version(struct exchange *ex)

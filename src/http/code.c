@@ -2,6 +2,7 @@
 /* Code snapshots: is it here, and here it is. */
 #include "http/route.h"
 
+#include "http/handlers.h"
 #include "pack/hash.h"
 
 static int check_hash(struct exchange *ex, struct err *err)

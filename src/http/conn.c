@@ -221,6 +221,14 @@ static void begin_exchange(struct conn *c)
 	ex->body_over = ex->head->length == 0;
 	ex->who = caller(c, &refusal);
 	int rc = route_find(ex, &status, &err);
+	if (rc < 0 && status == 204) {
+		answer_empty(ex, status);
+		return;
+	}
+	if (rc == 0) {
+		status = 0;
+		rc = route_admit(ex, &err);
+	}
 	if (rc < 0 && err.code == ERR_UNKNOWN_CALLER && refusal.code != ERR_NONE)
 		err = refusal;
 	if (rc < 0) {

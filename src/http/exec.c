@@ -6,8 +6,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-
-#define EXEC_ARGS_MAX 250
+#include "http/handlers.h"
+#include "http/limits.h"
 
 struct pump {
 	struct exchange *ex;
@@ -76,33 +76,16 @@ static void shim_end(void *arg, const struct err *err)
 	shim_eof(arg);
 }
 
-static int exec_args(struct exchange *ex, const char **argv, struct err *err)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < ex->query.count; i++) {
-		if (!str_eq(ex->query.items[i].name, "arg"))
-			continue;
-		if (n == EXEC_ARGS_MAX)
-			return err_set(err, ERR_TOO_LARGE, "arg: more than %d arguments",
-				       EXEC_ARGS_MAX);
-		argv[n++] = ex->query.items[i].value;
-	}
-	argv[n] = NULL;
-	return n ? 0 : err_set(err, ERR_INVALID, "arg: no command was given");
-}
-
 static int exec_open(struct exchange *ex, struct world_stream **out, struct err *err)
 {
 	const char *argv[EXEC_ARGS_MAX + 1];
-	int64_t task = 0;
-	bool tty = false;
+	struct task_ref which = { .job = ex->job, .task = (int)param_int(ex, "task", 0) };
+	size_t n = 0, at = 0;
 
-	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, err) < 0 ||
-	    query_bool(ex, "tty", &tty, err) < 0 || exec_args(ex, argv, err) < 0)
-		return -1;
-	struct task_ref which = { .job = ex->job, .task = (int)task };
-	return yard_exec(ex->server->config.yard, &which, argv, tty, out, err);
+	while ((argv[n] = param_next(ex, "arg", &at)))
+		n++;
+	return yard_exec(ex->server->config.yard, &which, argv, param_bool(ex, "tty"),
+			 out, err);
 }
 
 void handle_exec(struct exchange *ex)

@@ -4,7 +4,8 @@
  *   server.c  listeners, the table of those who wait for a job, one watch on the yard
  *   conn.c    one connection: bytes in, requests one after the other, time-outs, its end
  *   answer.c  what is written back
- *   route.c   the table of routes; who may (route.h)
+ *   route.c   the tables of routes, who may (route.h); params.c: what a query may say
+ *   find.c    the job a path means
  *   the rest  handlers, by subject
  *
  * An exchange is one request and its answer.  A handler answers at once, or sets
@@ -32,7 +33,7 @@
 #define CONNS_RESERVE    100         /* beyond, for admins */
 #define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
 #define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
-#define ROUTE_PARAMS_MAX 2
+#define ROUTE_PARAMS_MAX 3
 
 struct exchange_ops {
 	void (*body)(struct exchange *ex, const char *data,

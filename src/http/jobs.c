@@ -5,16 +5,14 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/handlers.h"
+#include "http/limits.h"
 #include "http/route.h"
 #include "stream/usage.h"
 #include "wire/api.h"
 
 #define USAGE_TRIES    50
 #define USAGE_PAUSE_MS 20
-
-#define LIST_DEFAULT 50
-#define LIST_MAX     999 /* the store gives one more */
-#define EVENTS_MAX   1000
 
 void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 {
@@ -102,27 +100,20 @@ static void list_row(void *arg, const struct store_row *r)
 
 static int list_query(struct exchange *ex, struct store_query *q, struct err *err)
 {
-	const char *state = url_query_get(&ex->query, "state");
-	const char *owner = url_query_get(&ex->query, "owner");
-	int64_t limit = LIST_DEFAULT;
+	const char *state = param_text(ex, "state");
+	const char *owner = param_text(ex, "owner");
 
 	*q = (struct store_query){ .live = -1, .outcome = -1 };
-	if (query_i64(ex, "limit", 1, LIST_MAX, &limit, err) < 0 ||
-	    query_i64(ex, "before", 1, INT64_MAX, &q->before, err) < 0)
-		return -1;
-	if (state && !str_eq(state, "all")) {
+	if (state && !str_eq(state, "all"))
 		q->live = str_eq(state, "live");
-		if (!q->live && !str_eq(state, "ended"))
-			return err_set(err, ERR_INVALID,
-				       "state: '%s' is not live, ended or all", state);
-	}
-	q->limit = (int)limit;
-	q->name = url_query_get(&ex->query, "name");
-	q->group = url_query_get(&ex->query, "group");
+	q->limit = (int)param_int(ex, "limit", LIST_DEFAULT);
+	q->before = param_int(ex, "before", 0);
+	q->name = param_text(ex, "name");
+	q->group = param_text(ex, "group");
 	q->owner = ex->who->name;
 	if (principal_is_admin(ex->who))
-		q->owner = owner && *owner ? owner : NULL;
-	else if (owner && *owner && !str_eq(owner, ex->who->name))
+		q->owner = owner;
+	else if (owner && !str_eq(owner, ex->who->name))
 		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs",
 			       ex->who->name);
 	return 0;
@@ -195,17 +186,13 @@ void handle_events(struct exchange *ex)
 	struct buf *out = answer_scratch(ex);
 	struct json j;
 	struct err err;
-	int64_t from = 0, limit = EVENTS_MAX;
+	int64_t from = param_int(ex, "from", 0);
+	int limit = (int)param_int(ex, "limit", EVENTS_MAX);
 
-	if (query_i64(ex, "from", 0, INT64_MAX, &from, &err) < 0 ||
-	    query_i64(ex, "limit", 1, EVENTS_MAX, &limit, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_array(&j, "events");
-	if (store_events(yard_store(ex->server->config.yard), ex->job, from, (int)limit,
+	if (store_events(yard_store(ex->server->config.yard), ex->job, from, limit,
 			 write_event, &j, &err) < 0) {
 		answer_error(ex, &err);
 		return;
@@ -253,10 +240,9 @@ void handle_usage(struct exchange *ex)
 	struct engine_usage u;
 	struct json j;
 	struct err err;
-	int64_t task = 0;
+	int task = (int)param_int(ex, "task", 0);
 
-	if (query_i64(ex, "task", 0, SPEC_TASKS_MAX, &task, &err) < 0 ||
-	    yard_usage(ex->server->config.yard, ex->job, (int)task, &u, &err) < 0) {
+	if (yard_usage(ex->server->config.yard, ex->job, task, &u, &err) < 0) {
 		if (err.code == ERR_BUSY && tries < USAGE_TRIES) { /* measured just now */
 			ex->ops = &waiting;
 			ex->state = (void *)(tries + 1);
@@ -274,7 +260,7 @@ void handle_usage(struct exchange *ex)
 	json_i64(&j, "memory_bytes", u.memory_bytes);
 	json_i64(&j, "memory_peak_bytes", u.memory_peak_bytes);
 	json_i64(&j, "pids", u.pids);
-	write_samples(ex, &j, (int)task);
+	write_samples(ex, &j, task);
 	json_end(&j);
 	answer_json(ex, 200, out);
 }

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/handlers.h"
 #include "http/view.h"
 #include "stream/stream.h"
 #include "wire/api.h"
@@ -296,55 +297,41 @@ static int read_from(struct logs *l, const char *text, struct err *err)
 	return 0;
 }
 
-static int read_attempt(struct logs *l, const char *text, struct err *err)
+static void read_attempt(struct logs *l)
 {
-	int64_t n;
+	int one = (int)param_int(l->ex, "attempt", 0);
 
-	l->last = INT_MAX;
-	if (str_eq(text, "all")) {
+	l->last = one ? one : INT_MAX;
+	if (one)
+		l->first = one;
+	else if (str_eq(param_text(l->ex, "attempt"), "all"))
 		l->first = 1;
-	} else if (text && !str_eq(text, "last")) {
-		if (str_to_i64(text, 1, INT_MAX, &n) < 0)
-			return err_set(err, ERR_INVALID,
-				       "attempt: '%s' is not a number, last or all",
-				       text);
-		l->first = l->last = (int)n;
-	}
-	return 0;
 }
 
-static int read_task(struct logs *l, const char *text, struct err *err)
+static int read_task(struct logs *l, struct err *err)
 {
-	if (!text || str_eq(text, "all")) {
-		l->task = -1;
+	l->task = param_int(l->ex, "task", -1);
+	if (l->task < (int64_t)l->task_count)
 		return 0;
-	}
-	if (str_to_i64(text, 0, (int64_t)l->task_count - 1, &l->task) < 0)
-		return err_set(err, ERR_INVALID,
-			       "task: '%s' is not all or a rank from 0 to %zu", text,
-			       l->task_count - 1);
-	return 0;
+	return err_set(err, ERR_INVALID,
+		       "task: '%lld' is not all or a rank from 0 to %zu",
+		       (long long)l->task, l->task_count - 1);
 }
 
 static int read_question(struct logs *l, const struct job *j, struct err *err)
 {
 	const struct exchange *ex = l->ex;
-	const char *format = url_query_get(&ex->query, "format");
-	const char *from = url_query_get(&ex->query, "from");
+	const char *from = param_text(ex, "from");
 
 	l->task_count = j->task_count;
 	l->newest = j->attempt;
 	l->ended = !yard_live(ex->server->config.yard, j->id);
 	l->first = j->attempt ? j->attempt : 1;
-	l->tail = -1;
-	l->frames = str_eq(format, "frames");
-	if (format && !l->frames && !str_eq(format, "text"))
-		return err_set(err, ERR_INVALID, "format: '%s' is not text or frames",
-			       format);
-	if (query_bool(ex, "follow", &l->follow, err) < 0 ||
-	    query_i64(ex, "tail", 0, INT32_MAX, &l->tail, err) < 0 ||
-	    read_task(l, url_query_get(&ex->query, "task"), err) < 0 ||
-	    read_attempt(l, url_query_get(&ex->query, "attempt"), err) < 0)
+	l->tail = param_int(ex, "tail", -1);
+	l->frames = str_eq(param_text(ex, "format"), "frames");
+	l->follow = param_bool(ex, "follow");
+	read_attempt(l);
+	if (read_task(l, err) < 0)
 		return -1;
 	return from ? read_from(l, from, err) : 0;
 }

@@ -5,90 +5,113 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "who/who.h"
 #include "wire/api.h"
 
-#define CODE_BYTES_MAX (8LL << 30)
-#define SPEC_BODY_MAX  (4 << 20)
-#define SMALL_BODY_MAX (64 << 10)
-
 /* clang-format off */
-const struct route routes[] = {
-	{ "GET",  "/version", RULE_PUBLIC, ROUTE_NO_BODY, 0, handle_version,
-		"which version runs here" },
-	{ "GET",  "/health", RULE_PUBLIC, ROUTE_NO_BODY, 0, handle_health,
-		"whether requests are answered" },
-	{ "GET",  "/schema/job.json", RULE_ANY, ROUTE_NO_BODY, 0, handle_schema,
-		"the JSON Schema of a job file, for editors" },
-	{ "POST", "/jobs", RULE_ANY, ROUTE_BODY, SPEC_BODY_MAX, handle_submit,
-		"submit a job file (?dry_run=1: only check it)" },
-	{ "GET",  "/jobs", RULE_ANY, ROUTE_NO_BODY, 0, handle_list,
-		"list jobs: ?state=live|ended|all&owner=&name=&before=&limit=" },
-	{ "GET",  "/jobs/:job", RULE_SEE, ROUTE_NO_BODY, 0, handle_show,
-		"everything about one job" },
-	{ "POST", "/jobs/:job/stop", RULE_TOUCH, ROUTE_BODY, SMALL_BODY_MAX, handle_stop,
-		"stop it: {\"reason\"}" },
-	{ "GET",  "/jobs/:job/wait", RULE_SEE, ROUTE_NO_BODY, 0, handle_wait,
-		"answer when it has ended: 200, or 202 after ?timeout_ms=" },
-	{ "GET",  "/jobs/:job/why", RULE_SEE, ROUTE_NO_BODY, 0, handle_why,
-		"what it waits for, in words" },
-	{ "GET",  "/jobs/:job/events", RULE_SEE, ROUTE_NO_BODY, 0, handle_events,
-		"its history: ?from=SEQ&limit=" },
-	{ "GET",  "/jobs/:job/usage", RULE_SEE, ROUTE_NO_BODY, 0, handle_usage,
-		"what a running task uses: ?task=RANK" },
-	{ "GET",  "/jobs/:job/logs", RULE_SEE, ROUTE_NO_BODY, 0, handle_logs,
-		"its output: ?task=RANK|all&attempt=N|last|all&follow=0|1&tail=LINES&from=RANK:ATTEMPT:OFFSET,...&format=text|frames" },
-	{ "POST", "/jobs/:job/exec", RULE_TOUCH, ROUTE_NO_BODY, 0, handle_exec,
-		"run a further command in a running task: ?task=RANK&tty=0|1&arg=...; Upgrade: yard-exec" },
-	{ "GET",  "/nodes", RULE_ANY, ROUTE_NO_BODY, 0, handle_nodes,
-		"the machines, what they have and what is taken" },
-	{ "HEAD", "/code/:hash", RULE_ANY, ROUTE_NO_BODY, 0, handle_code_has,
-		"whether a code snapshot is here" },
-	{ "PUT",  "/code/:hash", RULE_ANY, ROUTE_STREAM, CODE_BYTES_MAX, handle_code_put,
-		"upload a code snapshot: a tar archive named by its BLAKE2b-256" },
-	{ "GET",  "/quotas/:scope/:name", RULE_ANY, ROUTE_NO_BODY, 0, handle_quota_get,
-		"the quota of a user or group" },
-	{ "PUT",  "/quotas/:scope/:name", RULE_ADMIN, ROUTE_BODY, SMALL_BODY_MAX, handle_quota_put,
-		"set it: {\"cpu_milli\",\"memory_bytes\",\"devices\",\"max_running_jobs\"}" },
-	{ "POST", "/backup", RULE_ADMIN, ROUTE_BODY, SMALL_BODY_MAX, handle_backup,
-		"write a consistent copy of the database: {\"path\"}" },
+const struct route_table route_tables[] = {
+	{ "jobs", "submit, look, stop; history, use and output", routes_jobs },
+	{ "people", "who one is; users, groups, tokens", routes_people },
+	{ "secrets", "kept for jobs; their values never come back", routes_secrets },
+	{ "yard", "the yard itself: version, machines, quotas, settings, code", routes_yard },
 };
-/* clang-format on */
-const size_t route_count = COUNT_OF(routes);
 
 static const char *const rule_words[ROUTE_RULE_COUNT] = {
-	[RULE_PUBLIC] = "public", [RULE_ANY] = "any",     [RULE_SEE] = "owner",
-	[RULE_TOUCH] = "owner",   [RULE_ADMIN] = "admin",
+	[RULE_PUBLIC] = "public",
+	[RULE_SELF]   = "self",
+	[RULE_ANY]    = "any",
+	[RULE_MEMBER] = "member",
+	[RULE_SEE]    = "see",
+	[RULE_TOUCH]  = "touch",
+	[RULE_OWN]    = "own",
+	[RULE_ADMIN]  = "admin",
 };
+/* clang-format on */
+const size_t route_table_count = COUNT_OF(route_tables);
+
+const struct route *route_at(size_t i)
+{
+	for (size_t t = 0; t < route_table_count; t++)
+		for (const struct route *r = route_tables[t].rows; r->method; r++)
+			if (i-- == 0)
+				return r;
+	return NULL;
+}
+
+size_t route_count(void)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < route_table_count; t++)
+		for (const struct route *r = route_tables[t].rows; r->method; r++)
+			n++;
+	return n;
+}
+
+const char *route_rule_word(enum route_rule r)
+{
+	return rule_words[r];
+}
+
+void route_path(const struct route *r, struct buf *out)
+{
+	buf_printf(out, "%s%s", r->root ? "" : WIRE_PREFIX, r->pattern);
+}
+
+int route_status(const struct route *r)
+{
+	return r->status ? r->status : 200;
+}
 
 void http_routes_text(struct buf *out)
 {
-	for (size_t i = 0; i < route_count; i++)
-		buf_printf(out, "%s %s%s\t%s\t%s\n", routes[i].method, WIRE_PREFIX,
-			   routes[i].pattern, rule_words[routes[i].rule], routes[i].help);
+	for (size_t i = 0; i < route_count(); i++) {
+		const struct route *r = route_at(i);
+		buf_printf(out, "%s ", r->method);
+		route_path(r, out);
+		buf_printf(out, "\t%s\t%s\n", rule_words[r->rule], r->help);
+	}
 }
 
-static void forget_params(struct exchange *ex)
+static bool reads(const struct route *r)
 {
-	for (size_t i = 0; i < ROUTE_PARAMS_MAX; i++)
-		free(TAKE(ex->param[i]));
+	return str_eq(r->method, "GET") || str_eq(r->method, "HEAD");
 }
 
-/* Segment by segment, so that an encoded slash never makes two of one. */
-static int match(struct exchange *ex, const char *pattern, const char *path,
-		 struct err *err)
+static bool names_job(const struct route *r)
+{
+	return r->rule == RULE_SEE || r->rule == RULE_TOUCH || r->rule == RULE_OWN;
+}
+
+unsigned route_errors(const struct route *r)
+{
+	unsigned e = r->errors | ROUTE_ERR(ERR_INVALID) | ROUTE_ERR(ERR_INTERNAL) |
+		     ROUTE_ERR(ERR_BUSY);
+
+	if (r->rule != RULE_PUBLIC)
+		e |= ROUTE_ERR(ERR_UNKNOWN_CALLER) | ROUTE_ERR(ERR_DENIED);
+	if (names_job(r))
+		e |= ROUTE_ERR(ERR_NOT_FOUND);
+	if (r->takes != ROUTE_NO_BODY)
+		e |= ROUTE_ERR(ERR_TOO_LARGE) | ROUTE_ERR(ERR_TIMEOUT);
+	if (!reads(r))
+		e |= ROUTE_ERR(ERR_IO);
+	return e;
+}
+
+/* Segment by segment, so that an encoded slash never makes two of one.  at: where the
+ * segments begin that the pattern's ":x" stand for. */
+static bool match(const char *pattern, const char *path, const char *at[ROUTE_PARAMS_MAX])
 {
 	size_t params = 0;
 
 	while (*pattern == '/' && *path == '/') {
 		size_t want = strcspn(++pattern, "/"), have = strcspn(++path, "/");
-		bool param = *pattern == ':';
-		if (param && have > 0) {
-			ex->param[params] = url_decode(path, have, 0, err);
-			if (!ex->param[params++])
-				return -1;
-		} else if (param || want != have || memcmp(pattern, path, want) != 0) {
-			return 0;
+		if (*pattern == ':') {
+			if (have == 0 || params == ROUTE_PARAMS_MAX)
+				return false;
+			at[params++] = path;
+		} else if (want != have || memcmp(pattern, path, want) != 0) {
+			return false;
 		}
 		pattern += want;
 		path += have;
@@ -96,122 +119,118 @@ static int match(struct exchange *ex, const char *pattern, const char *path,
 	return *pattern == '\0' && *path == '\0';
 }
 
-static int find_route(struct exchange *ex, int *status, struct err *err)
+static bool fits(const struct route *r, const char *path,
+		 const char *at[ROUTE_PARAMS_MAX])
 {
-	AUTO_BUF struct buf allow = { 0 };
-	const char *path = ex->head->path;
-	size_t prefix = strlen(WIRE_PREFIX);
+	size_t prefix = r->root ? 0 : strlen(WIRE_PREFIX);
 
-	for (size_t i = 0;
-	     strncmp(path, WIRE_PREFIX "/", prefix + 1) == 0 && i < route_count; i++) {
-		int found = match(ex, routes[i].pattern, path + prefix, err);
-		if (found < 0)
+	memset((void *)at, 0, ROUTE_PARAMS_MAX * sizeof *at);
+	return strncmp(path, WIRE_PREFIX, prefix) == 0 &&
+	       match(r->pattern, path + prefix, at);
+}
+
+static int keep_params(struct exchange *ex, const char *const at[ROUTE_PARAMS_MAX],
+		       struct err *err)
+{
+	for (size_t i = 0; i < ROUTE_PARAMS_MAX && at[i]; i++) {
+		ex->param[i] = url_decode(at[i], strcspn(at[i], "/"), 0, err);
+		if (!ex->param[i])
 			return -1;
-		if (found && str_eq(routes[i].method, ex->head->method)) {
-			ex->route = &routes[i];
-			return 0;
-		}
-		if (found)
-			buf_printf(&allow, "%s%s", allow.len ? ", " : "",
-				   routes[i].method);
-		forget_params(ex);
 	}
-	if (!allow.len)
-		return err_set(err, ERR_NOT_FOUND,
-			       "there is nothing at %s; the API is below " WIRE_PREFIX,
-			       path);
-	*status = 405;
-	ex->allow = buf_take(&allow);
-	return err_set(err, ERR_INVALID, "%s does not take %s", path, ex->head->method);
-}
-
-struct owner {
-	char name[NAME_MAX_BYTES], group[NAME_MAX_BYTES];
-};
-
-static void copy_owner(struct owner *o, const char *name, const char *group)
-{
-	memcpy(o->name, name, strnlen(name, NAME_MAX_BYTES - 1));
-	memcpy(o->group, group, strnlen(group, NAME_MAX_BYTES - 1));
-}
-
-static void row_owner(void *arg, const struct store_row *row)
-{
-	copy_owner(arg, row->owner, row->group);
-}
-
-/* Somebody else's job is not found: its existence is nobody's business. */
-static int find_job(struct exchange *ex, struct err *err)
-{
-	struct yard *y = ex->server->config.yard;
-	const char *text = ex->param[0];
-	struct owner owner = { 0 };
-	int64_t id;
-
-	if (str_to_i64(text, 1, INT64_MAX, &id) < 0 &&
-	    store_find_name(yard_store(y), ex->who->name, text, &id, err) < 0)
-		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "you have no job named '%s'",
-					 text)
-			       : -1;
-	const struct job *live = yard_live(y, id);
-	if (live)
-		copy_owner(&owner, live->owner, live->group);
-	else if (store_row(yard_store(y), id, row_owner, &owner, err) < 0)
-		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "there is no job %lld",
-					 (long long)id)
-			       : -1;
-	if (!who_may_see(ex->who, owner.name, owner.group))
-		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
-	if (ex->route->rule == RULE_TOUCH &&
-	    !who_may_touch(ex->who, owner.name, owner.group))
-		return err_set(err, ERR_DENIED, "job %lld is %s's", (long long)id,
-			       owner.name);
-	ex->job = id;
 	return 0;
+}
+
+/* A GET whose answer is made at once can be asked by HEAD. */
+static bool has_head(const struct route *r)
+{
+	return str_eq(r->method, "GET") && r->answer && !strchr(r->answer, '/');
+}
+
+static bool takes_method(const struct route *r, const char *method)
+{
+	return str_eq(r->method, method) || (str_eq(method, "HEAD") && has_head(r));
+}
+
+static void add_allowed(struct buf *allow, const struct route *r)
+{
+	buf_printf(allow, "%s%s%s", allow->len ? ", " : "", r->method,
+		   has_head(r) ? ", HEAD" : "");
 }
 
 int route_find(struct exchange *ex, int *status, struct err *err)
 {
-	if (find_route(ex, status, err) < 0)
-		return -1;
-	if (ex->route->rule != RULE_PUBLIC && !ex->who)
+	AUTO_BUF struct buf allow = { 0 };
+	const char *path = ex->head->path, *at[ROUTE_PARAMS_MAX];
+
+	for (size_t t = 0; t < route_table_count; t++)
+		for (const struct route *r = route_tables[t].rows; r->method; r++) {
+			if (!fits(r, path, at))
+				continue;
+			if (takes_method(r, ex->head->method)) {
+				ex->route = r;
+				*status = 400;
+				return keep_params(ex, at, err);
+			}
+			add_allowed(&allow, r);
+		}
+	*status = 404;
+	if (!allow.len)
+		return err_set(err, ERR_NOT_FOUND,
+			       "there is nothing at %s; the API is below " WIRE_PREFIX,
+			       path);
+	buf_adds(&allow, ", OPTIONS");
+	ex->allow = buf_take(&allow);
+	*status = str_eq(ex->head->method, "OPTIONS") ? 204 : 405;
+	return err_set(err, ERR_INVALID, "%s does not take %s; it takes %s", path,
+		       ex->head->method, ex->allow);
+}
+
+static int allows_scope(const struct route *r, const struct principal *p, struct err *err)
+{
+	unsigned need = reads(r) ? SCOPE_READ : SCOPE_WRITE;
+
+	if (r->rule == RULE_SELF || r->rule == RULE_PUBLIC)
+		return 0;
+	if (r->rule == RULE_ADMIN && !reads(r))
+		need = SCOPE_ADMIN;
+	if ((p->scopes & need) == need)
+		return 0;
+	return err_set(err, ERR_DENIED, "the token you use may not %s",
+		       need == SCOPE_READ    ? "read"
+		       : need == SCOPE_WRITE ? "change anything"
+					     : "do what only an admin may");
+}
+
+int route_allows(const struct route *r, const struct principal *p, struct err *err)
+{
+	if (r->rule == RULE_PUBLIC)
+		return 0;
+	if (!p)
 		return err_set(
 			err, ERR_UNKNOWN_CALLER,
 			"not known who you are: by TCP only /version and /health are answered; "
 			"use the daemon's unix socket");
-	if (ex->route->rule == RULE_ADMIN && !principal_is_admin(ex->who))
+	if (r->rule == RULE_ADMIN && p->role != ROLE_ADMIN)
 		return err_set(err, ERR_DENIED, "this is for administrators; you are %s",
-			       ex->who->name);
-	if (url_query_parse(&ex->query, ex->head->query, err) < 0)
+			       p->name);
+	if (p->role == ROLE_VIEWER &&
+	    (r->rule == RULE_MEMBER || r->rule == RULE_TOUCH || r->rule == RULE_OWN))
+		return err_set(err, ERR_DENIED,
+			       "you may look, not change anything: your role is %s",
+			       user_role_word(p->role));
+	return allows_scope(r, p, err);
+}
+
+int route_admit(struct exchange *ex, struct err *err)
+{
+	/* Of a job, that one may see it is asked first: what is somebody else's is not
+	 * there, rather than forbidden. */
+	bool job = names_job(ex->route) && ex->who;
+
+	if (!job && route_allows(ex->route, ex->who, err) < 0)
 		return -1;
-	return ex->route->rule == RULE_SEE || ex->route->rule == RULE_TOUCH
-		       ? find_job(ex, err)
-		       : 0;
-}
-
-int query_i64(const struct exchange *ex, const char *name, int64_t min, int64_t max,
-	      int64_t *value, struct err *err)
-{
-	const char *text = url_query_get(&ex->query, name);
-
-	if (!text || str_to_i64(text, min, max, value) == 0)
-		return 0;
-	return err_set(err, ERR_INVALID,
-		       "%s: '%s' is not a whole number from %lld to %lld", name, text,
-		       (long long)min, (long long)max);
-}
-
-int query_bool(const struct exchange *ex, const char *name, bool *value, struct err *err)
-{
-	const char *text = url_query_get(&ex->query, name);
-
-	if (!text)
-		return 0;
-	*value = str_eq(text, "1") || str_eq(text, "true") || str_eq(text, "");
-	if (!*value && !str_eq(text, "0") && !str_eq(text, "false"))
-		return err_set(err, ERR_INVALID, "%s: '%s' is neither 0 nor 1", name,
-			       text);
-	return 0;
+	if (url_query_parse(&ex->query, ex->head->query, err) < 0 ||
+	    params_check(ex->route->params, &ex->query, err) < 0)
+		return -1;
+	return job ? route_job(ex, err) : 0;
 }

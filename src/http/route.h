@@ -1,5 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/* route.h - what may be asked, by whom, and who answers: one row each. */
+/* route.h - what may be asked, by whom, and who answers: one row each.
+ *
+ * How to add a route:
+ *  1. A row in the table of its subject (routes_jobs.c, routes_people.c, routes_secrets.c,
+ *     routes_yard.c), complete: method, pattern, name, rule, handler, help; and by name
+ *     .params, .body, .answer, .status, .errors as far as they apply.  Rows are found in
+ *     order; no path may fit two patterns.
+ *  2. The handler's prototype in handlers.h, the handler in the file of its subject.  It
+ *     reads the path's words in ex->param[], the query by param_text() and its sisters
+ *     (params.h; all was checked against the table before the handler is called), the
+ *     whole body in ex->body.
+ *  3. The shapes that .body and .answer name, in wire/shape.h.  The OpenAPI document, the
+ *     check of real answers and the authorisation matrix are made of the rows.
+ *  4. A line in docs/api.md; test/unit/http/docs.c misses it.
+ */
 #pragma once
 
 #include <stdbool.h>
@@ -8,53 +22,81 @@
 
 #include "base/err.h"
 #include "http/internal.h"
+#include "http/params.h"
 
+/* Who may.  Beside it the credential's scope: to read takes SCOPE_READ, to change anything
+ * SCOPE_WRITE, what only an admin may change SCOPE_ADMIN. */
 enum route_rule {
-	RULE_PUBLIC,
-	RULE_ANY,
-	RULE_SEE,
-	RULE_TOUCH,
+	RULE_PUBLIC, /* anybody, by any door */
+	RULE_SELF,   /* whoever it is, with a credential of whatever scope */
+	RULE_ANY,    /* whoever it is; the handler looks at what is theirs */
+	RULE_MEMBER, /* one whose role lets them change things */
+	RULE_SEE,    /* the path's :job is theirs, their group's, or they are admin */
+	RULE_TOUCH,  /* the same, and the role lets them change it */
+	RULE_OWN,    /* the job's owner, or an admin: it acts as the owner */
 	RULE_ADMIN,
 	ROUTE_RULE_COUNT
 };
-enum route_body { ROUTE_NO_BODY, ROUTE_BODY, ROUTE_STREAM };
+
+enum route_takes { ROUTE_NO_BODY, ROUTE_BODY, ROUTE_STREAM };
+
+#define BODY_SMALL (64 << 10) /* what a person may type */
+#define BODY_SPEC  (4 << 20)
+#define ROUTE_JSON "application/json"
+#define ROUTE_YAML "application/yaml"
+#define ROUTE_TEXT "text/plain; charset=utf-8"
+
+#define ROUTE_ERR(code) (1u << (code)) /* of enum err_code, for .errors */
 
 struct route {
-	const char *method,
-		*pattern; /* ":job" is a job's id or name, other ":x" any segment */
+	const char *method;
+	const char *pattern; /* ":job" is a job's id or name, other ":x" any segment */
+	const char *name;    /* "list_jobs": stable, of clients made from the document */
 	enum route_rule rule;
-	enum route_body takes;
-	int64_t body_max;
 	void (*handle)(struct exchange *ex);
-	const char *help;
+	const char *help; /* one sentence */
+
+	bool root;                   /* the path is as given, not below WIRE_PREFIX */
+	const struct param *params;  /* of the query; NULL: it takes none */
+	const struct param *headers; /* that mean something here, for the document */
+	enum route_takes takes;
+	int64_t body_max;
+	bool body_optional;
+	const char *body;       /* the shape of the request's body, or a media type */
+	const char *body_types; /* media types by '|'; NULL: ROUTE_JSON */
+	/* Shapes and media types (those with a '/') by '|'; NULL: the answer is empty. */
+	const char *answer;
+	int status;              /* of success; 0: 200 */
+	int also;                /* another one of success; 0: none */
+	const char *also_answer; /* what comes with it; NULL: as .answer */
+	unsigned errors; /* ROUTE_ERR()s of the handler's own, beside the frame's */
 };
 
-extern const struct route routes[];
-extern const size_t route_count;
-/* Fills route, params, query and job; -1 with err (and *status when not the class's own). */
+/* The rows of one subject; a row without a method ends them. */
+struct route_table {
+	const char *subject, *help;
+	const struct route *rows;
+};
+
+extern const struct route routes_jobs[], routes_people[], routes_secrets[], routes_yard[];
+extern const struct route_table route_tables[];
+extern const size_t route_table_count;
+
+size_t route_count(void);
+const struct route *route_at(size_t i); /* over all tables */
+const char *route_rule_word(enum route_rule r);
+/* The whole path with WIRE_PREFIX. */
+void route_path(const struct route *r, struct buf *out);
+int route_status(const struct route *r);
+/* Every error class it can answer with, as ROUTE_ERR() bits: the frame's and its own. */
+unsigned route_errors(const struct route *r);
+/* Whether the rule lets this caller in at all; what it says of the job is seen later. */
+int route_allows(const struct route *r, const struct principal *p, struct err *err);
+
+/* Fills route and param.  -1: *status is 404 or 405 (then allow is set) with err, or 204
+ * for OPTIONS (allow is set, err is not). */
 int route_find(struct exchange *ex, int *status, struct err *err);
-
-/* A query parameter; -1 with err when it is there and wrong. */
-int query_i64(const struct exchange *ex, const char *name, int64_t min, int64_t max,
-	      int64_t *value, struct err *err);
-int query_bool(const struct exchange *ex, const char *name, bool *value, struct err *err);
-
-void handle_version(struct exchange *ex);
-void handle_health(struct exchange *ex);
-void handle_schema(struct exchange *ex);
-void handle_submit(struct exchange *ex);
-void handle_list(struct exchange *ex);
-void handle_show(struct exchange *ex);
-void handle_stop(struct exchange *ex);
-void handle_wait(struct exchange *ex);
-void handle_why(struct exchange *ex);
-void handle_events(struct exchange *ex);
-void handle_usage(struct exchange *ex);
-void handle_logs(struct exchange *ex);
-void handle_exec(struct exchange *ex);
-void handle_nodes(struct exchange *ex);
-void handle_code_has(struct exchange *ex);
-void handle_code_put(struct exchange *ex);
-void handle_quota_get(struct exchange *ex);
-void handle_quota_put(struct exchange *ex);
-void handle_backup(struct exchange *ex);
+/* Then, once it is known who asks: the rule, the query, the job.  -1 with err. */
+int route_admit(struct exchange *ex, struct err *err);
+/* find.c: the job that ex->param[0] names, which the caller may see; and its rule. */
+int route_job(struct exchange *ex, struct err *err);

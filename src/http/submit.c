@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "dialect/dialect.h"
+#include "http/handlers.h"
+#include "http/limits.h"
 #include "pack/hash.h"
 #include "wire/outcome.h"
-
-#define KEY_MAX 255
 
 static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 {
@@ -41,11 +41,11 @@ static int read_key(struct exchange *ex, const char **key, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		if ((*key)[i] < 0x21 || (*key)[i] > 0x7e)
 			n = 0;
-	if (n == 0 || n > KEY_MAX)
+	if (n == 0 || n > IDEMPOTENCY_KEY_MAX)
 		return err_set(
 			err, ERR_INVALID,
 			"Idempotency-Key: 1 to %d visible ASCII characters without spaces",
-			KEY_MAX);
+			IDEMPOTENCY_KEY_MAX);
 	return 1;
 }
 
@@ -99,10 +99,9 @@ void handle_submit(struct exchange *ex)
 	struct problems problems = { 0 };
 	char digest[PACK_HASH_HEX] = "";
 	const char *key;
-	bool dry = false;
 	struct err err;
 
-	if (read_key(ex, &key, &err) < 0 || query_bool(ex, "dry_run", &dry, &err) < 0) {
+	if (read_key(ex, &key, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
@@ -117,7 +116,7 @@ void handle_submit(struct exchange *ex)
 		answer_error(ex, &err);
 		return;
 	}
-	if (dry) {
+	if (param_bool(ex, "dry_run")) {
 		dry_run(ex, spec);
 		return;
 	}

@@ -2,6 +2,7 @@
 /* The long poll: a client that waits costs a connection and nothing else. */
 #include "http/route.h"
 
+#include "http/handlers.h"
 #include "http/view.h"
 
 #define WAIT_MS_MAX (10 * 60 * 1000)
@@ -33,13 +34,8 @@ void handle_wait(struct exchange *ex)
 {
 	static const struct exchange_ops ops = { .event = wait_event,
 						 .timer = wait_timer };
-	int64_t timeout_ms = WAIT_MS_MAX;
-	struct err err;
+	int64_t timeout_ms = param_int(ex, "timeout_ms", WAIT_MS_MAX);
 
-	if (query_i64(ex, "timeout_ms", 0, INT64_MAX, &timeout_ms, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
 	/* A job is live until its ENDED is on disk, and then this hears of it. */
 	if (!yard_live(ex->server->config.yard, ex->job)) {
 		answer_now(ex, 200);

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/* handlers.h - who answers: named by the tables of routes, written by subject. */
+#pragma once
+
+struct exchange;
+
+/* jobs.c, submit.c, wait.c, logs.c, exec.c */
+void handle_submit(struct exchange *ex);
+void handle_list(struct exchange *ex);
+void handle_show(struct exchange *ex);
+void handle_stop(struct exchange *ex);
+void handle_wait(struct exchange *ex);
+void handle_why(struct exchange *ex);
+void handle_events(struct exchange *ex);
+void handle_usage(struct exchange *ex);
+void handle_logs(struct exchange *ex);
+void handle_exec(struct exchange *ex);
+
+/* admin.c, code.c */
+void handle_version(struct exchange *ex);
+void handle_health(struct exchange *ex);
+void handle_schema(struct exchange *ex);
+void handle_nodes(struct exchange *ex);
+void handle_code_has(struct exchange *ex);
+void handle_code_put(struct exchange *ex);
+void handle_quota_get(struct exchange *ex);
+void handle_quota_put(struct exchange *ex);
+void handle_backup(struct exchange *ex);

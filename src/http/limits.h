@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/* limits.h - numbers that handlers and the tables of parameters both state. */
+#pragma once
+
+#define LIST_DEFAULT        50
+#define LIST_MAX            999 /* the store gives one more */
+#define EVENTS_MAX          1000
+#define EXEC_ARGS_MAX       250
+#define IDEMPOTENCY_KEY_MAX 255
+#define FROM_TEXT_MAX       8000 /* of the places of a log; a whole target has 8 KiB */

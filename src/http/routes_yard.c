@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The yard itself: what it is, what it has, what is set; and code for jobs. */
+#include "http/route.h"
+
+#include "http/handlers.h"
+
+#define CODE_BYTES_MAX (8LL << 30)
+
+/* clang-format off */
+const struct route routes_yard[] = {
+	{ "GET", "/version", "version", RULE_PUBLIC, handle_version, "which version runs here",
+		.answer = "version" },
+	{ "GET", "/health", "health", RULE_PUBLIC, handle_health, "whether requests are answered",
+		.answer = "health" },
+	{ "GET", "/schema/job.json", "job_schema", RULE_ANY, handle_schema, "the JSON Schema of a job file, for editors",
+		.answer = "schema" },
+	{ "GET", "/nodes", "list_nodes", RULE_ANY, handle_nodes, "the machines, what they have and what is taken",
+		.answer = "nodes" },
+	{ "HEAD", "/code/:hash", "has_code", RULE_ANY, handle_code_has, "whether a code snapshot is here",
+		.errors = ROUTE_ERR(ERR_NOT_FOUND) | ROUTE_ERR(ERR_UNSUPPORTED) },
+	{ "PUT", "/code/:hash", "put_code", RULE_MEMBER, handle_code_put, "upload a code snapshot: a tar archive named by its BLAKE2b-256",
+		.takes = ROUTE_STREAM, .body_max = CODE_BYTES_MAX, .body = "application/x-tar", .body_types = "application/x-tar",
+		.status = 201, .also = 200,
+		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_UNSUPPORTED) | ROUTE_ERR(ERR_QUOTA) | ROUTE_ERR(ERR_BUSY) },
+	{ "GET", "/quotas/:scope/:name", "show_quota", RULE_ANY, handle_quota_get, "the quota of a user or group",
+		.answer = "quota_of", .errors = ROUTE_ERR(ERR_DENIED) },
+	{ "PUT", "/quotas/:scope/:name", "set_quota", RULE_ADMIN, handle_quota_put, "set it; what is absent or null has no limit",
+		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "quota", .answer = "quota_of" },
+	{ "POST", "/backup", "backup", RULE_ADMIN, handle_backup, "write a consistent copy of the database while it works",
+		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "backup", .answer = "done",
+		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_BUSY) },
+	{ 0 }
+};
+/* clang-format on */
