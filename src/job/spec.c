@@ -62,6 +62,7 @@ void spec_destroy(struct spec *s)
 	channels_free(s->outputs, s->output_count);
 	pairs_fini(&s->labels);
 	pairs_fini(&s->hyperparameters);
+	array_fini(&s->array);
 	free(s->roles);
 	free(s->services);
 	free(s->after);

@@ -13,6 +13,7 @@
 #include "base/buf.h"
 #include "base/doc.h"
 #include "base/err.h"
+#include "job/array.h"
 #include "job/pairs.h"
 #include "job/problem.h"
 #include "job/resources.h"
@@ -83,6 +84,7 @@ struct spec {
 	struct dependency *after;
 	size_t after_count;
 	char *code; /* content hash of the snapshot, or NULL */
+	struct array array; /* count 0: it is one job */
 };
 
 struct spec *spec_create(void); /* every default but those that depend on other fields */

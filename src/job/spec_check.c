@@ -19,9 +19,14 @@ static void check_span(struct check *c, const char *leaf, int64_t ms, int64_t ma
 			  units_show_duration(max, text));
 }
 
+/* "12", or "12.3" as the members of an array are named. */
 static bool is_number(const char *s)
 {
-	return *s && strspn(s, "0123456789") == strlen(s);
+	size_t n = strspn(s, "0123456789");
+
+	if (n && s[n] == '.')
+		n += 1 + strspn(s + n + 1, "0123456789");
+	return n && !s[n];
 }
 
 /* "python train.py" is called python, so that a list of unnamed jobs can be told apart. */
@@ -280,6 +285,7 @@ void spec_check(struct spec *s, struct problems *out)
 	check_channels(&c, "outputs", s->outputs, s->output_count, false);
 	check_services(&c, s);
 	check_after(&c, s);
+	check_array(&c, s);
 	if (s->code)
 		check_code(&c, s->code);
 	/* The bound also keeps what is stored within what doc.h reads back. */

@@ -152,6 +152,40 @@ static void put_retry(struct json *j, const struct retry *r)
 	json_end(j);
 }
 
+static void put_axis(struct json *j, const struct axis *x)
+{
+	AUTO_BUF struct buf range = { 0 };
+
+	if (!x->values) {
+		axis_write_range(x, &range);
+		json_str(j, x->name, buf_str(&range));
+		return;
+	}
+	json_array(j, x->name);
+	for (int64_t i = 0; i < x->count; i++)
+		json_raw(j, NULL, x->values[i]);
+	json_end(j);
+}
+
+static void put_array(struct json *j, const struct array *a)
+{
+	if (!a->count)
+		return;
+	json_object(j, "array");
+	if (!a->axis_count)
+		json_i64(j, "count", a->count);
+	else
+		json_object(j, "sweep");
+	for (size_t i = 0; i < a->axis_count; i++)
+		put_axis(j, &a->axes[i]);
+	if (a->axis_count)
+		json_end(j);
+	json_i64(j, "parallel", a->parallel);
+	if (a->stop_after)
+		json_i64(j, "stop-after-failures", a->stop_after);
+	json_end(j);
+}
+
 void spec_to_json(const struct spec *s, struct buf *out)
 {
 	struct json j;
@@ -180,6 +214,7 @@ void spec_to_json(const struct spec *s, struct buf *out)
 	put_after(&j, "after-ok", s, true);
 	if (s->code)
 		json_str(&j, "code", s->code);
+	put_array(&j, &s->array);
 	json_end(&j);
 }
 
@@ -346,6 +381,40 @@ static void take_lists(struct take *t, const struct doc_node *map, struct spec *
 	take_after(t, map, "after-ok", s);
 }
 
+static void take_axis(struct take *t, const struct doc_node *n, struct axis *x)
+{
+	if (n->kind == DOC_STRING && axis_set_range(x, n->text) == 0)
+		return;
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		AUTO_BUF struct buf text = { 0 };
+		struct json j;
+		json_init(&j, &text);
+		doc_write_json(c, &j, NULL);
+		axis_add_value(x, buf_str(&text));
+	}
+	if (!x->count)
+		t->bad = "sweep";
+}
+
+static void take_array(struct take *t, const struct doc_node *map, struct array *a)
+{
+	const struct doc_node *n = doc_get(map, "array"), *sweep = doc_get(n, "sweep");
+
+	take_int(t, n, "count", &a->count);
+	take_int(t, n, "parallel", &a->parallel);
+	take_int(t, n, "stop-after-failures", &a->stop_after);
+	for (const struct doc_node *c = sweep ? sweep->first : NULL; c; c = c->next) {
+		if (a->axis_count == ARRAY_AXES_MAX || !c->key)
+			t->bad = "sweep";
+		else
+			take_axis(t, c, array_add_axis(a, c->key));
+	}
+	if (a->axis_count)
+		a->count = (int)array_grid(a);
+	if (a->count < 0 || a->count > ARRAY_MEMBERS_MAX)
+		t->bad = "array";
+}
+
 struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 {
 	const struct doc_node *roles = doc_get(map, "roles"),
@@ -368,6 +437,7 @@ struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 	take_unit(&t, map, "time-limit", units_duration, &s->time_limit_ms);
 	take_unit(&t, map, "grace", units_duration, &s->grace_ms);
 	take_lists(&t, map, s);
+	take_array(&t, map, &s->array);
 	if (!t.bad && (!s->name || !s->role_count))
 		t.bad = "name";
 	if (t.bad) {
