@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "main/config.h"
 #include "main/daemon.h"
 #include "wire/outcome.h"
 #include "world/log.h"
@@ -66,8 +67,7 @@ int main(int argc, char **argv)
 	struct daemon d = { .place = { .lock_fd = -1 } };
 	AUTO_BUF struct buf help = { 0 };
 	struct err err = { 0 };
-	enum opts_result got =
-		settings_parse(&d.settings, argc - 1, argv + 1, getenv, &err);
+	enum opts_result got = config_read(&d.settings, argc - 1, argv + 1, &err);
 	int rc = 0;
 
 	if (got == OPTS_HELP) {

@@ -40,6 +40,8 @@ static const struct setting rows[] = {
 		"YARD_MAX_TASKS" },
 	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",
 		"what runs tasks: process (this machine), or sim (nothing is really run)" }, "YARD_ENGINE" },
+	{ { "config", 0, OPT_TEXT, INTO(config), "FILE",
+		"the settings file" }, "YARD_CONFIG" },
 	{ { "ready-fd", 0, OPT_INT, INTO(ready_fd), "N",
 		"write a line to this descriptor once requests are answered", 0, 1 << 20 }, NULL },
 	{ { "restore", 0, OPT_TEXT, INTO(restore), "FILE",
@@ -89,30 +91,133 @@ static int add_device(struct settings *s, const char *text, struct err *err)
 		text, DEVICES_MAX, DEVICE_KINDS_MAX);
 }
 
-/* Each variable as if it were a flag before all others, so that later ones replace it. */
+/* One setting as if it were a flag before all others, so that later ones replace it. */
+static int parse_one(struct settings *s, const struct opts *o, size_t row,
+		     const char *value, struct err *err)
+{
+	AUTO_OPTS_LIST struct opts_list operands = { 0 };
+	AUTO_FREE char *flag = str_printf("--%s", rows[row].opt.name);
+	char *argv[] = { flag, (char *)(uintptr_t)value };
+	int argc = rows[row].opt.kind == OPT_FLAG ? 1 : 2;
+
+	return opts_parse(o, argc, argv, s, &operands, err) == OPTS_OK ? 0 : -1;
+}
+
 static int parse_env(struct settings *s, const struct opts *o,
 		     char *(*get)(const char *name), struct err *err)
 {
-	AUTO_OPTS_LIST struct opts_list operands = { 0 };
-
 	for (size_t i = 0; i < COUNT_OF(rows); i++) {
-		char *value = rows[i].env ? get(rows[i].env) : NULL;
+		const char *value = rows[i].env ? get(rows[i].env) : NULL;
 		if (!value || !*value)
 			continue;
-		AUTO_FREE char *flag = str_printf("--%s", rows[i].opt.name);
-		char *argv[] = { flag, value };
-		if (opts_parse(o, 2, argv, s, &operands, err) != OPTS_OK)
+		if (parse_one(s, o, i, value, err) < 0)
 			return err_wrap(err, "%s", rows[i].env);
+		s->origin[i] = SETTINGS_ENV;
 	}
 	return 0;
 }
 
-enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
-				char *(*get)(const char *name), struct err *err)
+static int unknown_key(const struct doc_node *n, struct err *err)
+{
+	const char *names[COUNT_OF(rows)];
+	const char *guess;
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		names[i] = rows[i].opt.name;
+	guess = str_guess(n->key, names, COUNT_OF(rows));
+	return err_set(err, ERR_INVALID, "there is no setting '%s'%s%s%s", n->key,
+		       guess ? "; did you mean '" : "; yardd --help lists them",
+		       guess ? guess : "", guess ? "'?" : "");
+}
+
+static int parse_key(struct settings *s, const struct opts *o, const struct doc_node *n,
+		     struct err *err)
+{
+	size_t row = 0;
+
+	while (row < COUNT_OF(rows) && !str_eq(rows[row].opt.name, n->key))
+		row++;
+	if (row == COUNT_OF(rows) || !rows[row].env)
+		return unknown_key(n, err);
+	s->origin[row] = SETTINGS_FILE;
+	if (n->kind == DOC_NULL)
+		return 0;
+	if (n->kind == DOC_MAP ||
+	    (n->kind == DOC_LIST) != (rows[row].opt.kind == OPT_LIST && n->first))
+		return err_set(err, ERR_INVALID, "'%s' is %s, not %s", n->key,
+			       doc_kind_word(n->kind), rows[row].opt.value);
+	if (n->kind != DOC_LIST)
+		return parse_one(s, o, row, n->text, err);
+	for (const struct doc_node *item = n->first; item; item = item->next)
+		if (!item->text || parse_one(s, o, row, item->text, err) < 0)
+			return item->text ? -1
+					  : err_set(err, ERR_INVALID,
+						    "'%s' is a list of texts", n->key);
+	return 0;
+}
+
+static int parse_file(struct settings *s, const struct opts *o,
+		      const struct settings_input *in, struct err *err)
+{
+	s->file = doc_parse(in->file, strlen(in->file), err);
+	if (!s->file)
+		return err_wrap(err, "%s", in->file_name);
+	const struct doc_node *root = doc_root(s->file);
+	if (root->kind == DOC_NULL)
+		return 0;
+	if (root->kind != DOC_MAP)
+		return err_set(err, ERR_INVALID,
+			       "%s: settings are lines of 'name: value'", in->file_name);
+	for (const struct doc_node *n = root->first; n; n = n->next)
+		if (parse_key(s, o, n, err) < 0)
+			return err_wrap(err, "%s, line %d", in->file_name, n->key_line);
+	return 0;
+}
+
+static void note_flags(struct settings *s, const struct settings_input *in)
+{
+	for (size_t i = 0; i < COUNT_OF(rows); i++)
+		for (int k = 0; k < in->argc; k++) {
+			size_t n = strlen(rows[i].opt.name);
+			if (str_starts(in->argv[k], "--") &&
+			    strncmp(in->argv[k] + 2, rows[i].opt.name, n) == 0 &&
+			    (in->argv[k][n + 2] == '=' || !in->argv[k][n + 2]))
+				s->origin[i] = SETTINGS_FLAG;
+		}
+}
+
+static enum opts_result parse_flags(struct settings *s, const struct opts *o,
+				    const struct settings_input *in, struct err *err)
 {
 	AUTO_OPTS_LIST struct opts_list operands = { 0 };
+	enum opts_result got = opts_parse(o, in->argc, in->argv, s, &operands, err);
+
+	note_flags(s, in);
+	if (got != OPTS_OK || !operands.count)
+		return got;
+	err_set(err, ERR_INVALID, "'%s': yardd takes options only; --help lists them",
+		operands.items[0]);
+	return OPTS_BAD;
+}
+
+const char *settings_config(const struct settings_input *in)
+{
+	struct settings s = { 0 };
 	struct opt table[COUNT_OF(rows)];
 	struct opts o = make_opts(table);
+	const char *from_env = in->get("YARD_CONFIG");
+
+	parse_flags(&s, &o, in, NULL); /* what is wrong is told by settings_parse() */
+	settings_fini(&s);
+	return s.config ? s.config : from_env && *from_env ? from_env : NULL;
+}
+
+enum opts_result settings_parse(struct settings *s, const struct settings_input *in,
+				struct err *err)
+{
+	struct opt table[COUNT_OF(rows)];
+	struct opts o = make_opts(table);
+	size_t from = 0, count;
 
 	*s = (struct settings){ .engine = "process",
 				.log_limit_bytes = 1LL << 30,
@@ -121,28 +226,39 @@ enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
 				.max_jobs = 10000,
 				.max_priority = 100,
 				.ready_fd = -1 };
-	if (parse_env(s, &o, get, err) < 0)
+	if (in->file && parse_file(s, &o, in, err) < 0)
 		return OPTS_BAD;
-	size_t from_env = s->sim_devices.count;
-	enum opts_result got = opts_parse(&o, argc, argv, s, &operands, err);
+	/* A list that stands higher replaces the one below. */
+	count = s->sim_devices.count;
+	if (parse_env(s, &o, in->get, err) < 0)
+		return OPTS_BAD;
+	from = s->sim_devices.count > count ? count : from;
+	count = s->sim_devices.count;
+	enum opts_result got = parse_flags(s, &o, in, err);
 	if (got != OPTS_OK)
 		return got;
-	if (operands.count) {
-		err_set(err, ERR_INVALID,
-			"'%s': yardd takes options only; --help lists them",
-			operands.items[0]);
-		return OPTS_BAD;
-	}
-	size_t first = s->sim_devices.count > from_env ? from_env : 0;
-	for (size_t i = first; i < s->sim_devices.count; i++)
+	from = s->sim_devices.count > count ? count : from;
+	for (size_t i = from; i < s->sim_devices.count; i++)
 		if (add_device(s, s->sim_devices.items[i], err) < 0)
 			return OPTS_BAD;
 	return OPTS_OK;
 }
 
+const char *settings_origin_word(enum settings_origin o)
+{
+	static const char *const words[SETTINGS_ORIGIN_COUNT] = {
+		[SETTINGS_DEFAULT] = "default",
+		[SETTINGS_FILE] = "file",
+		[SETTINGS_ENV] = "environment",
+		[SETTINGS_FLAG] = "flag",
+	};
+	return words[o];
+}
+
 void settings_fini(struct settings *s)
 {
 	opts_list_fini(&s->sim_devices);
+	doc_destroy(TAKE(s->file));
 }
 
 void settings_help(struct buf *out)
@@ -151,10 +267,14 @@ void settings_help(struct buf *out)
 	struct opts o = make_opts(table);
 
 	opts_help(&o, out);
-	buf_adds(out, "\nEnvironment (a flag stands above it):\n");
+	buf_adds(
+		out,
+		"\nA flag stands above its variable, that above the settings file: lines such as\n"
+		"'max-jobs: 500', read from --config, else " SETTINGS_SYSTEM_CONFIG
+		" (root)\nor ~/.config/yard/yardd.yaml, if it is there.\n\nVariables:\n");
 	for (size_t i = 0; i < COUNT_OF(rows); i++)
 		if (rows[i].env)
-			buf_printf(out, "  %-18s --%s\n", rows[i].env, rows[i].opt.name);
+			buf_printf(out, "  %-20s --%s\n", rows[i].env, rows[i].opt.name);
 }
 
 int settings_address(const char *text, char *host, size_t host_max, int *port,
@@ -189,6 +309,17 @@ char *settings_state_dir(const struct settings_env *e, struct err *err)
 	err_set(err, ERR_INVALID,
 		"no place for the state: HOME is not set; give --state");
 	return NULL;
+}
+
+char *settings_config_path(const struct settings_env *e)
+{
+	if (e->uid == 0)
+		return mem_strdup(SETTINGS_SYSTEM_CONFIG);
+	if (e->xdg_config_home && e->xdg_config_home[0] == '/')
+		return str_printf("%s/yard/yardd.yaml", e->xdg_config_home);
+	return e->home && e->home[0] == '/'
+		       ? str_printf("%s/.config/yard/yardd.yaml", e->home)
+		       : NULL;
 }
 
 char *settings_socket_path(const struct settings_env *e, const char *state_dir)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* settings.h - every setting of the daemon: one row each, from which its flags, its
- * variables, defaults and help come; and where things are when nobody says.
+ * variables, its keys in the settings file, defaults and help come; and where things are
+ * when nobody says.
+ *
+ * A flag stands above its variable, that above the file, that above the default.
  */
 #pragma once
 
@@ -9,12 +12,27 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/doc.h"
 #include "base/err.h"
 #include "base/opts.h"
 #include "job/resources.h"
 
-/* Texts are borrowed from the command line and the environment; NULL: not given. */
+#define SETTINGS_MAX 64 /* rows */
+
+enum settings_origin {
+	SETTINGS_DEFAULT,
+	SETTINGS_FILE,
+	SETTINGS_ENV,
+	SETTINGS_FLAG,
+	SETTINGS_ORIGIN_COUNT
+};
+
+/* Texts are borrowed from the command line and the environment, or kept with the file's
+ * tree; NULL: not given. */
 struct settings {
+	struct doc *file;             /* NULL: none */
+	uint8_t origin[SETTINGS_MAX]; /* enum settings_origin, by row */
+	const char *config;
 	const char *state, *socket, *listen, *node_name, *engine, *restore;
 	int64_t cpu_milli, memory_bytes; /* 0: what the machine has */
 	int64_t log_limit_bytes;
@@ -34,9 +52,18 @@ struct setting {
 
 size_t settings_rows(const struct setting **rows);
 
-/* argv without the program's name; a flag stands above its variable.  get: getenv. */
-enum opts_result settings_parse(struct settings *s, int argc, char *const *argv,
-				char *(*get)(const char *name), struct err *err);
+struct settings_input {
+	int argc;
+	char *const *argv;              /* without the program's name */
+	char *(*get)(const char *name); /* getenv */
+	const char *file, *file_name;   /* the settings file's text; NULL: none */
+};
+
+/* Which settings file --config or YARD_CONFIG names; NULL: none does. */
+const char *settings_config(const struct settings_input *in);
+enum opts_result settings_parse(struct settings *s, const struct settings_input *in,
+				struct err *err);
+const char *settings_origin_word(enum settings_origin o); /* "flag", ... */
 void settings_help(struct buf *out);
 void settings_fini(struct settings *s);
 
@@ -46,15 +73,17 @@ int settings_address(const char *text, char *host, size_t host_max, int *port,
 
 /* What the default places depend on; all but uid may be NULL. */
 struct settings_env {
-	const char *home, *xdg_state_home, *xdg_runtime_dir;
+	const char *home, *xdg_state_home, *xdg_config_home, *xdg_runtime_dir;
 	int64_t uid;
 };
 
 #define SETTINGS_SYSTEM_STATE  "/var/lib/yard"
+#define SETTINGS_SYSTEM_CONFIG "/etc/yard/yardd.yaml"
 #define SETTINGS_SYSTEM_SOCKET "/run/yard/yard.sock"
 #define SETTINGS_SERVER_ENV                                                              \
 	"YARD_SERVER" /* read by `yard`: unix:///path or http://host:port */
 
 /* The caller frees.  NULL with err when there is no home to put it in. */
 char *settings_state_dir(const struct settings_env *e, struct err *err);
+char *settings_config_path(const struct settings_env *e); /* the usual one; may be NULL */
 char *settings_socket_path(const struct settings_env *e, const char *state_dir);

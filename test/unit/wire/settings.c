@@ -9,6 +9,7 @@ static char *variables[][2] = { { "YARD_STATE", "/from/env" },
 				{ "YARD_CPU", "1.5" },
 				{ "YARD_SIM_DEVICE", "npu=2" } };
 static bool with_env;
+static const char *file_text;
 
 static char *get(const char *name)
 {
@@ -21,7 +22,14 @@ static char *get(const char *name)
 #define PARSE(s, err, ...)                                                               \
 	({                                                                               \
 		char *argv_[] = { "yardd", __VA_ARGS__ };                                \
-		settings_parse(s, (int)COUNT_OF(argv_) - 1, argv_ + 1, get, err);        \
+		settings_parse(                                                          \
+			s,                                                               \
+			&(struct settings_input){ .argc = (int)COUNT_OF(argv_) - 1,      \
+						  .argv = argv_ + 1,                     \
+						  .get = get,                            \
+						  .file = file_text,                     \
+						  .file_name = "yardd.yaml" },           \
+			err);                                                            \
 	})
 
 static void wrong(const char *flag, const char *value, const char *said)
@@ -36,6 +44,18 @@ static void wrong(const char *flag, const char *value, const char *said)
 	settings_fini(&s);
 	free(f);
 	free(v);
+}
+
+static void wrong_file(const char *text, const char *said)
+{
+	struct settings s;
+	struct err err = { 0 };
+
+	file_text = text;
+	OK(PARSE(&s, &err, "--max-tasks=1") == OPTS_BAD && strstr(err.text, said),
+	   "a file is refused and says '%s': %s", said, err.text);
+	settings_fini(&s);
+	file_text = NULL;
 }
 
 static void places(void)
@@ -134,7 +154,36 @@ int main(void)
 		   s.devices[0].count == 2,
 	   "variable by variable");
 	settings_fini(&s);
+	file_text =
+		"max-jobs: 7\nstate: /from/file\nsim-device: [gpu=4, npu=1]\ncpu: 3\n";
+	OK(PARSE(&s, &err, "--cpu=2") == OPTS_OK && s.max_jobs == 7 &&
+		   s.cpu_milli == 2000,
+	   "the file counts, a flag stands above it");
+	IS(s.state, "/from/env", "and a variable too");
+	OK(s.devices[0].count == 2 && s.devices[1].count == 0,
+	   "a list is replaced whole");
+	size_t origins[SETTINGS_ORIGIN_COUNT] = { 0 };
+	for (size_t i = 0; i < settings_rows(&rows); i++)
+		origins[s.origin[i]]++;
+	OK(origins[SETTINGS_FLAG] == 1 && origins[SETTINGS_ENV] == 2 &&
+		   origins[SETTINGS_FILE] == 1,
+	   "each knows where it came from");
+	settings_fini(&s);
 	with_env = false;
+	OK(PARSE(&s, &err) == OPTS_OK && s.devices[0].count == 4 &&
+		   s.devices[1].count == 1 && s.cpu_milli == 3000,
+	   "a list in the file");
+	settings_fini(&s);
+	wrong_file("max-job: 7\n",
+		   "line 1: there is no setting 'max-job'; did you mean 'max-jobs'?");
+	wrong_file("\nmax-jobs: many\n", "line 2");
+	wrong_file("max-jobs: [1, 2]\n", "'max-jobs' is a list, not N");
+	wrong_file("sim-device: {gpu: 1}\n", "'sim-device' is a map");
+	wrong_file("sim-device: [[1]]\n", "a list of texts");
+	wrong_file("ready-fd: 3\n", "no setting 'ready-fd'");
+	wrong_file("- 1\n", "name: value");
+	wrong_file("a: [", "yardd.yaml");
+	file_text = NULL;
 	wrong("--sim-device", "gpu", "TYPE=N");
 	wrong("--sim-device", "gpu=65", "TYPE=N");
 	wrong("--memory", "much", "--memory");
