@@ -99,13 +99,14 @@ int who_from_peer(const struct world_peer *peer, const struct who_rules *rules,
 
 bool who_may_see(const struct principal *p, const char *owner, const char *group)
 {
-	return principal_is_admin(p) || str_eq(p->name, owner) || principal_in(p, group);
+	/* The role alone: an admin's token that only reads reads everything. */
+	return p->role == ROLE_ADMIN || str_eq(p->name, owner) || principal_in(p, group);
 }
 
 bool who_may_touch(const struct principal *p, const char *owner, const char *group)
 {
 	return principal_is_admin(p) ||
-	       (p->role == ROLE_MEMBER &&
+	       (p->role >= ROLE_MEMBER && p->scopes & SCOPE_WRITE &&
 		(str_eq(p->name, owner) || principal_in(p, group)));
 }
 
