@@ -58,6 +58,14 @@ void cli_write(int fd, const void *data, size_t len);
 void cli_print(const struct buf *text);      /* stdout */
 void cli_print_json(const struct buf *json); /* as a line that no terminal acts on */
 
+/* Colours as --color WHEN asks: always, never, or auto (NULL too): on a terminal only. */
+int cli_colour(struct cli *c, const char *when, struct err *err);
+#define OPT_COLOUR(type, field)                                                          \
+	{                                                                                \
+		"color", 0, OPT_TEXT, OPT_INTO(type, field), "WHEN",                     \
+			"always, never or auto (on a terminal)"                          \
+	}
+
 /* A GET of a target made like printf; the answer's JSON must be there. */
 int cli_get(struct cli *c, struct answer *out, struct err *err, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -72,4 +80,4 @@ int64_t cli_now_ms(void);
 
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
 	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
-	cmd_completion;
+	cmd_completion, cmd_doctor;

@@ -9,7 +9,7 @@
 const struct command *const commands[] = {
 	&cmd_run,        &cmd_submit,  &cmd_ls,   &cmd_show,  &cmd_logs, &cmd_why,
 	&cmd_wait,       &cmd_stop,    &cmd_exec, &cmd_nodes, &cmd_up,   &cmd_down,
-	&cmd_completion, &cmd_version, &cmd_help, NULL,
+	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help, NULL,
 };
 
 /* Whether name is these words with one space between. */

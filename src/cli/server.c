@@ -130,8 +130,10 @@ static void prefer_told_socket(struct server *s)
 
 int server_find(struct server *out, struct err *err)
 {
-	struct settings_env env = { getenv("HOME"), getenv("XDG_STATE_HOME"),
-				    getenv("XDG_RUNTIME_DIR"), (int64_t)geteuid() };
+	struct settings_env env = { .home = getenv("HOME"),
+				    .xdg_state_home = getenv("XDG_STATE_HOME"),
+				    .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
+				    .uid = (int64_t)geteuid() };
 	const char *url = variable(SETTINGS_SERVER_ENV);
 	const char *state = variable("YARD_STATE"), *socket = variable("YARD_SOCKET");
 
