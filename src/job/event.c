@@ -19,6 +19,7 @@ static const char *const kind_words[EVENT_KIND_COUNT] = {
 static const char *const stop_words[STOP_KIND_COUNT] = {
 	[STOP_NONE] = "none", [STOP_USER] = "user", [STOP_TIME_LIMIT] = "time-limit",
 	[STOP_POLICY] = "policy", [STOP_PREEMPTED] = "preempted", [STOP_DEPENDENCY] = "dependency",
+	[STOP_ARRAY] = "array",
 };
 
 static const char *const outcome_words[OUTCOME_COUNT] = {
@@ -157,6 +158,8 @@ void event_encode(const struct event *e, struct buf *out)
 		json_i64(&j, "member", e->member);
 	if (e->array || e->member)
 		json_i64(&j, "index", e->index);
+	if (e->count)
+		json_i64(&j, "count", e->count);
 	if (e->kind == EV_QUOTA) {
 		write_resources(&j, "quota", &e->quota.limit);
 		json_i64(&j, "jobs", e->quota.max_running_jobs);
@@ -299,6 +302,7 @@ int event_decode(enum event_kind kind, const char *body, size_t len, struct even
 	out->array = doc_i64(n, "array", 0);
 	out->member = doc_i64(n, "member", 0);
 	out->index = doc_i64(n, "index", 0);
+	out->count = doc_i64(n, "count", 0);
 	out->by = mem_strdup(doc_str(n, "by", NULL));
 	out->group = mem_strdup(doc_str(n, "group", NULL));
 	out->key = mem_strdup(doc_str(n, "key", NULL));

@@ -20,7 +20,7 @@
 #include "job/spec.h"
 
 enum event_kind {
-	EV_SUBMITTED, /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key); array, index: of which array it is which member */
+	EV_SUBMITTED, /* spec, by, group, uid, key (idempotency, may be NULL), digest (of the body, with key); array, index, count: of which array it is which member of how many */
 	EV_READY,     /* dependencies are fulfilled */
 	EV_PLACED,    /* attempt, places[place_count]: one a task, by rank */
 	EV_STARTED,   /* attempt, task */
@@ -35,7 +35,7 @@ enum event_kind {
 	EV_USER, /* job 0: name, uid (-1: none), slot: which range of host uids is theirs */
 	EV_AUDIT, /* job 0: by, scope (what was done: "user.add"), name (to what), text (more, or NULL) */
 	EV_PRIORITY, /* by, priority: from now on */
-	EV_MEMBER, /* of an array: index, member (its job), outcome: one of its members has ended */
+	EV_MEMBER, /* of an array: index, member (its job), outcome, count: one of its members has ended */
 	EVENT_KIND_COUNT
 };
 
@@ -46,6 +46,7 @@ enum stop_kind {
 	STOP_POLICY,     /* the completion policy is fulfilled: the rest is ended */
 	STOP_PREEMPTED,  /* gives way, comes back */
 	STOP_DEPENDENCY, /* what it waited for did not succeed */
+	STOP_ARRAY,      /* its array was stopped; text says why */
 	STOP_KIND_COUNT
 };
 
@@ -62,6 +63,7 @@ struct event {
 	enum event_kind kind;
 	int attempt, task, slot, priority;
 	int64_t array, member, index; /* array, member: jobs; 0: none */
+	int64_t count;                /* of any event of an array: members made so far */
 	enum stop_kind stop;
 	enum outcome outcome;
 	int64_t until_ms, uid;

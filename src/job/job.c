@@ -7,10 +7,29 @@
 #include "base/mem.h"
 #include "base/str.h"
 
+bool job_is_array(const struct job *j)
+{
+	return j->spec->array.count > 0;
+}
+
+/* An array that waits for nobody has its members at once, others stand in the queue. */
+static void ready(struct job *j, int64_t now_ms)
+{
+	if (job_is_array(j)) {
+		j->state = life_step(j->state, STEP_OPEN).next;
+		j->started_ms = now_ms;
+	} else {
+		j->state = life_step(j->state, STEP_READY).next;
+		j->queued_ms = now_ms;
+	}
+}
+
 static void make_tasks(struct job *j)
 {
 	int rank = 0;
 
+	if (job_is_array(j))
+		return; /* its members have them */
 	j->task_count = (size_t)spec_task_count(j->spec);
 	j->tasks = mem_alloc(j->task_count, sizeof *j->tasks);
 	j->tallies = mem_alloc(j->spec->role_count, sizeof *j->tallies);
@@ -45,11 +64,12 @@ struct job *job_create(const struct event *e, struct spec *spec)
 	j->submitted_ms = e->time_ms;
 	j->first_failed = -1;
 	j->state = life_step(JOB_NEW, STEP_SUBMIT).next;
+	j->array = e->array;
+	j->index = e->index;
+	j->array_count = e->array ? e->count : 0;
 	make_tasks(j);
-	if (j->spec->after_count == 0) {
-		j->state = life_step(j->state, STEP_READY).next;
-		j->queued_ms = e->time_ms;
-	}
+	if (j->spec->after_count == 0)
+		ready(j, e->time_ms);
 	return j;
 }
 
@@ -82,7 +102,15 @@ static const struct {
 	[EV_RETRY] = { true, STEP_RETRY },
 	[EV_REQUEUED] = { true, STEP_REQUEUE },
 	[EV_ENDED] = { true, STEP_END },
+	[EV_MEMBER] = { true, STEP_MEMBER },
 };
+
+static enum job_step step_for(const struct job *j, const struct event *e)
+{
+	if (e->kind == EV_READY && job_is_array(j))
+		return STEP_OPEN;
+	return step_of[e->kind].step;
+}
 
 /* Reports of a task count only for the attempt that is under way. */
 static bool task_legal(const struct job *j, const struct event *e)
@@ -105,9 +133,11 @@ bool job_legal(const struct job *j, const struct event *e)
 		return task_legal(j, e);
 	if (e->kind == EV_PRIORITY)
 		return j->state != JOB_ENDED;
-	if (!step_of[e->kind].is_step ||
-	    !life_step(j->state, step_of[e->kind].step).legal)
+	if (!step_of[e->kind].is_step || !life_step(j->state, step_for(j, e)).legal)
 		return false;
+	if (e->kind == EV_MEMBER)
+		return e->index >= 0 && e->index < j->spec->array.count &&
+		       e->outcome != OUTCOME_NONE && j->members.ended < e->count;
 	if (e->kind == EV_PLACED)
 		return e->attempt == j->attempt + 1 && e->place_count == j->task_count;
 	if (e->kind == EV_COLLECTED)
@@ -211,6 +241,47 @@ static uint32_t apply_exited(struct job *j, const struct event *e)
 	return go(j, STEP_DECIDED);
 }
 
+/* Nobody is left whose end is awaited. */
+static bool members_over(const struct job *j)
+{
+	const struct members *m = &j->members;
+
+	return m->ended == j->spec->array.count ||
+	       (j->state == JOB_DRAINING && m->ended == m->made);
+}
+
+static uint32_t drain(struct job *j, enum job_step step)
+{
+	uint32_t effects = go(j, step);
+
+	return members_over(j) ? go(j, STEP_ALL_MEMBERS) : effects;
+}
+
+static uint32_t apply_member(struct job *j, const struct event *e)
+{
+	struct members *m = &j->members;
+	int most = j->spec->array.stop_after;
+
+	if (e->outcome != OUTCOME_SUCCEEDED && m->failed + m->stopped < MEMBERS_NAMED)
+		m->not_ok[m->failed + m->stopped] = e->index;
+	m->ended++;
+	m->failed += e->outcome == OUTCOME_FAILED;
+	m->stopped += e->outcome == OUTCOME_STOPPED;
+	if (members_over(j))
+		return go(j, STEP_ALL_MEMBERS);
+	if (j->state != JOB_OPEN || !most || m->failed < most)
+		return go(j, STEP_MEMBER);
+	j->stop = STOP_POLICY;
+	j->stop_ms = e->time_ms;
+	return drain(j, STEP_DECIDED);
+}
+
+/* What is not to be tried again, whatever it was stopped for before. */
+static bool is_last_word(enum stop_kind stop)
+{
+	return stop == STOP_USER || stop == STOP_ARRAY;
+}
+
 static void note_stop(struct job *j, const struct event *e)
 {
 	/* The work is done: a stop that comes now only keeps it from being tried again. */
@@ -219,7 +290,7 @@ static void note_stop(struct job *j, const struct event *e)
 	/* A person's word stands; and what has begun to stop keeps its first moment. */
 	if (j->stop == STOP_USER)
 		return;
-	if (j->stop == STOP_NONE || e->stop == STOP_USER) {
+	if (j->stop == STOP_NONE || is_last_word(e->stop)) {
 		if (j->stop == STOP_NONE)
 			j->stop_ms = e->time_ms;
 		j->stop = e->stop;
@@ -247,7 +318,7 @@ static int64_t last_end(const struct job *j, int64_t otherwise_ms)
 		if (j->tasks[i].ended_ms > last)
 			last = j->tasks[i].ended_ms;
 	}
-	return last;
+	return j->task_count ? last : otherwise_ms;
 }
 
 static void note(struct job *j, const struct event *e)
@@ -273,6 +344,8 @@ static void note(struct job *j, const struct event *e)
 	case EV_READY:
 	case EV_REQUEUED:
 		j->queued_ms = e->time_ms;
+		if (job_is_array(j))
+			j->started_ms = e->time_ms;
 		break;
 	case EV_ENDED:
 		j->outcome = e->outcome;
@@ -287,7 +360,7 @@ static void note(struct job *j, const struct event *e)
 	case EV_USER:
 	case EV_AUDIT:
 	case EV_PRIORITY: /* no step of its life: see apply_priority() */
-	case EV_MEMBER:
+	case EV_MEMBER:   /* see apply_member() */
 	case EVENT_KIND_COUNT:
 		break;
 	}
@@ -303,6 +376,10 @@ static uint32_t apply_priority(struct job *j, const struct event *e)
 uint32_t job_apply(struct job *j, const struct event *e)
 {
 	j->last_seq = e->seq;
+	if (job_is_array(j) && e->count > j->members.made)
+		j->members.made = e->count;
+	if (e->kind == EV_MEMBER)
+		return apply_member(j, e);
 	if (e->kind == EV_PRIORITY)
 		return apply_priority(j, e);
 	if (e->kind == EV_STARTED)
@@ -310,7 +387,9 @@ uint32_t job_apply(struct job *j, const struct event *e)
 	if (e->kind == EV_EXITED)
 		return apply_exited(j, e);
 	note(j, e);
-	return go(j, step_of[e->kind].step);
+	if (e->kind == EV_STOP && j->state == JOB_OPEN)
+		return drain(j, STEP_STOP);
+	return go(j, step_for(j, e));
 }
 
 uint32_t job_at_boot(const struct job *j)

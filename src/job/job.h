@@ -22,6 +22,16 @@ struct role_tally {
 	int ok, failed;
 };
 
+#define MEMBERS_NAMED 8
+
+/* How the members of an array fare. */
+struct members {
+	int64_t made; /* so far, in the order of their numbers */
+	int64_t ended, failed, stopped;
+	int64_t running; /* kept by the yard: no event of the parent tells it */
+	int64_t not_ok[MEMBERS_NAMED]; /* numbers of the first that did not succeed */
+};
+
 struct job {
 	int64_t id, last_seq;
 	struct spec *spec;
@@ -44,7 +54,12 @@ struct job {
 	int first_failed;     /* rank of the attempt's first failed task, -1: none */
 	enum outcome outcome;
 	char *reason; /* one sentence: why it ended, or why it is tried again */
+	int64_t array, index,
+		array_count;    /* a member's: which one of how many; array 0: none */
+	struct members members; /* an array's */
 };
+
+bool job_is_array(const struct job *j); /* the parent of members */
 
 /* Takes spec; with NULL it copies the event's. */
 struct job *job_create(const struct event *submitted, struct spec *spec);

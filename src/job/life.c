@@ -15,6 +15,7 @@ static const struct life_step table[JOB_STATE_COUNT][JOB_STEP_COUNT] = {
 	},
 	[JOB_HELD] = {
 		[STEP_READY]       = GO(JOB_QUEUED,     FX_QUEUE),
+		[STEP_OPEN]        = GO(JOB_OPEN,       FX_MEMBERS),
 		[STEP_STOP]        = GO(JOB_SETTLING,   FX_SETTLE),
 	},
 	[JOB_QUEUED] = {
@@ -54,6 +55,18 @@ static const struct life_step table[JOB_STATE_COUNT][JOB_STEP_COUNT] = {
 		[STEP_REQUEUE]     = GO(JOB_QUEUED,     FX_QUEUE),
 		[STEP_STOP]        = GO(JOB_SETTLING,   FX_SETTLE),
 	},
+	[JOB_OPEN] = {
+		[STEP_MEMBER]      = GO(JOB_OPEN,       FX_MEMBERS),
+		[STEP_DECIDED]     = GO(JOB_DRAINING,   FX_DRAIN),
+		[STEP_STOP]        = GO(JOB_DRAINING,   FX_DRAIN),
+		[STEP_ALL_MEMBERS] = GO(JOB_SETTLING,   FX_SETTLE),
+	},
+	[JOB_DRAINING] = {
+		[STEP_MEMBER]      = GO(JOB_DRAINING,   0),
+		/* A person's, after the policy's: changes the verdict only. */
+		[STEP_STOP]        = GO(JOB_DRAINING,   0),
+		[STEP_ALL_MEMBERS] = GO(JOB_SETTLING,   FX_SETTLE),
+	},
 };
 
 static const uint32_t at_boot[JOB_STATE_COUNT] = {
@@ -65,6 +78,8 @@ static const uint32_t at_boot[JOB_STATE_COUNT] = {
 	[JOB_COLLECTING] = FX_COLLECT,
 	[JOB_SETTLING]   = FX_SETTLE,
 	[JOB_BACKOFF]    = FX_PAUSE,
+	[JOB_OPEN]       = FX_MEMBERS,
+	[JOB_DRAINING]   = FX_DRAIN,
 };
 
 static const struct task_life task_table[TASK_STATE_COUNT][TASK_STEP_COUNT] = {
@@ -78,7 +93,8 @@ static const char *const state_words[JOB_STATE_COUNT] = {
 	[JOB_NEW] = "new", [JOB_HELD] = "held", [JOB_QUEUED] = "queued",
 	[JOB_STARTING] = "starting", [JOB_RUNNING] = "running", [JOB_STOPPING] = "stopping",
 	[JOB_COLLECTING] = "collecting", [JOB_SETTLING] = "settling",
-	[JOB_BACKOFF] = "backoff", [JOB_ENDED] = "ended",
+	[JOB_BACKOFF] = "backoff", [JOB_OPEN] = "open", [JOB_DRAINING] = "draining",
+	[JOB_ENDED] = "ended",
 };
 
 static const char *const task_words[TASK_STATE_COUNT] = {

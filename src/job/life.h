@@ -11,6 +11,12 @@
  *                                    \                            v  collected: all is given back
  *                                     `───────────────────── SETTLING ─ended─> ENDED
  *
+ * The parent of an array has no tasks; in place of queue and run it has members:
+ *
+ *   HELD ─open─> OPEN ─stop, or too many failed─> DRAINING
+ *                   \                               /
+ *                    the last member has ended ────┴─> SETTLING ─ended─> ENDED
+ *
  * A step is legal or it is not; an illegal one changes nothing.  Effects mean "make
  * it so": repeating one is harmless, and life_at_boot() says which to repeat after
  * a crash.  Some steps are derived: the fold of a stored event makes them.
@@ -30,6 +36,8 @@ enum job_state {
 	JOB_COLLECTING,
 	JOB_SETTLING,
 	JOB_BACKOFF,
+	JOB_OPEN,     /* an array: its members are made, a window at a time */
+	JOB_DRAINING, /* an array: no more are made, those alive are stopped */
 	JOB_ENDED,
 	JOB_STATE_COUNT
 };
@@ -48,11 +56,14 @@ enum job_step {
 	STEP_RETRY,
 	STEP_REQUEUE,
 	STEP_END,
+	STEP_OPEN,        /* an array's READY */
+	STEP_MEMBER,      /* a member has ended, not the last one */
+	STEP_ALL_MEMBERS, /* derived: the last member has ended */
 	JOB_STEP_COUNT
 };
 
-/* HOLD, QUEUE, UNQUEUE, RELEASE and SETTLE touch memory only and are carried out when the
- * event is recorded; the others touch the outside and wait until it is on disk. */
+/* HOLD, QUEUE, UNQUEUE, RELEASE, SETTLE, MEMBERS and DRAIN touch memory only, or record
+ * further events, and are carried out when the event is recorded; the others touch the outside and wait until it is on disk. */
 enum effect {
 	FX_HOLD = 1,  /* watch the dependencies */
 	FX_QUEUE = 2, /* tell plan: it waits */
@@ -68,6 +79,8 @@ enum effect {
 	FX_UNQUEUE = 1024,  /* tell plan: it waits no more */
 	FX_FORGET = 2048,   /* ended: tell waiters and dependants, drop run-time files */
 	FX_ADOPT = 4096,    /* at boot: find every task that is not over, begin none */
+	FX_MEMBERS = 8192,  /* make members until the window is full */
+	FX_DRAIN = 16384,   /* stop every member that is alive */
 };
 
 struct life_step {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The verdict on an attempt: try again or end, and the one sentence that says why. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -66,6 +67,7 @@ static enum outcome verdict(const struct job *j)
 	switch (j->stop) {
 	case STOP_USER:
 	case STOP_DEPENDENCY:
+	case STOP_ARRAY:
 		return OUTCOME_STOPPED;
 	case STOP_TIME_LIMIT:
 		return OUTCOME_FAILED;
@@ -75,25 +77,67 @@ static enum outcome verdict(const struct job *j)
 	case STOP_KIND_COUNT:
 		break;
 	}
+	if (job_is_array(j))
+		return j->members.ended == j->spec->array.count && !j->members.failed &&
+				       !j->members.stopped
+			       ? OUTCOME_SUCCEEDED
+			       : OUTCOME_FAILED;
 	if (j->decided == OUTCOME_NONE)
 		return short_role(j, &ok) ? OUTCOME_FAILED : OUTCOME_SUCCEEDED;
 	return j->decided;
 }
 
+/* "3 of 10 failed: 12.4, 12.7, 12.9; see yard logs 12.4" */
+static void members_words(const struct job *j, struct buf *out)
+{
+	const struct members *m = &j->members;
+	int64_t count = j->spec->array.count, bad = m->failed + m->stopped;
+
+	if (j->stop == STOP_POLICY)
+		buf_printf(out, "stopped after %d failure%s; ", j->spec->array.stop_after,
+			   j->spec->array.stop_after == 1 ? "" : "s");
+	if (m->failed)
+		buf_printf(out, "%" PRId64 " of %" PRId64 " failed", m->failed, count);
+	if (m->stopped)
+		buf_printf(out, "%s%" PRId64 " of %" PRId64 " %s stopped",
+			   m->failed ? ", " : "", m->stopped, count,
+			   m->stopped == 1 ? "was" : "were");
+	for (int64_t i = 0; i < bad && i < MEMBERS_NAMED; i++)
+		buf_printf(out, "%s%" PRId64 ".%" PRId64, i ? ", " : ": ", j->id,
+			   m->not_ok[i]);
+	if (bad > MEMBERS_NAMED)
+		buf_adds(out, ", ...");
+	if (m->made < count)
+		buf_printf(out, "; %" PRId64 " never began", count - m->made);
+	if (bad)
+		buf_printf(out, "; see yard logs %" PRId64 ".%" PRId64, j->id,
+			   m->not_ok[0]);
+}
+
+static void stopped_words(const struct job *j, struct buf *out)
+{
+	buf_printf(out, "stopped by %s", j->stop_by ? j->stop_by : "an administrator");
+	if (job_is_array(j) && j->members.made)
+		buf_printf(out, "; %" PRId64 " of %d members had begun", j->members.made,
+			   j->spec->array.count);
+	else if (!ran(j))
+		buf_adds(out, j->attempt ? " while it waited for its next attempt"
+					 : " before it ran");
+	else if (j->killed)
+		buf_adds(out,
+			 "; it did not end by itself in its grace period and was killed");
+	if (j->stop_text && *j->stop_text)
+		buf_printf(out, ": %s", j->stop_text);
+}
+
 static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 {
 	if (j->stop == STOP_USER) {
-		buf_printf(out, "stopped by %s",
-			   j->stop_by ? j->stop_by : "an administrator");
-		if (!ran(j))
-			buf_adds(out, j->attempt ? " while it waited for its next attempt"
-						 : " before it ran");
-		else if (j->killed)
-			buf_adds(
-				out,
-				"; it did not end by itself in its grace period and was killed");
-		if (j->stop_text && *j->stop_text)
-			buf_printf(out, ": %s", j->stop_text);
+		stopped_words(j, out);
+		return;
+	}
+	if (j->stop == STOP_ARRAY) {
+		buf_adds(out, j->stop_text ? j->stop_text : "its array was stopped");
 		return;
 	}
 	if (j->stop == STOP_DEPENDENCY) {
@@ -111,6 +155,10 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 		buf_adds(out, "succeeded");
 		return;
 	}
+	if (job_is_array(j)) {
+		members_words(j, out);
+		return;
+	}
 	failure_words(j, out);
 	if (j->spec->retry.max != 0)
 		buf_printf(out, " (attempt %d, no more retries)", j->attempt);
@@ -118,8 +166,8 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 
 static bool may_retry(const struct job *j, enum outcome o)
 {
-	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY ||
-	    j->stop == STOP_TIME_LIMIT)
+	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY || j->stop == STOP_ARRAY ||
+	    j->stop == STOP_TIME_LIMIT || job_is_array(j))
 		return false;
 	if (j->stop == STOP_PREEMPTED)
 		return true;

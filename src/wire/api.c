@@ -196,6 +196,8 @@ static const char *const state_words[JOB_STATE_COUNT] = {
 	[JOB_COLLECTING] = "has finished; its outputs are being kept",
 	[JOB_SETTLING]   = "has finished; what comes next is being decided",
 	[JOB_BACKOFF]    = "failed and pauses before it is tried again",
+	[JOB_OPEN]       = "its members are run, some at a time",
+	[JOB_DRAINING]   = "is being stopped; members of it are still ending",
 	[JOB_ENDED]      = "has ended",
 };
 /* clang-format on */
