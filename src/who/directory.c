@@ -88,6 +88,7 @@ static void apply_token(struct who *d, const char *id, const char *body)
 
 void who_apply(struct who *d, const char *kind, const char *name, const char *body)
 {
+	d->generation++;
 	if (str_eq(kind, "user"))
 		apply_user(d, name, body);
 	else if (str_eq(kind, "group"))
@@ -116,6 +117,11 @@ const struct who_token *who_token(const struct who *d, const char *id)
 size_t who_user_count(const struct who *d)
 {
 	return map_count(d->users);
+}
+
+uint64_t who_generation(const struct who *d)
+{
+	return d->generation;
 }
 
 static bool is_member(const struct who_user *u, const char *group)

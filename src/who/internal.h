@@ -26,6 +26,7 @@ struct who {
 	struct world *world;
 	struct who_rules rules;
 	struct map *users, *groups, *tokens; /* by name or id; theirs */
+	uint64_t generation;
 	struct wants *wants;
 	struct logins *logins;
 	struct first *first;
