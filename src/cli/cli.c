@@ -232,6 +232,17 @@ static int run_command(struct cli *c, const struct command *cmd, int argc, char 
 	return code;
 }
 
+int cli_colour(struct cli *c, const char *when, struct err *err)
+{
+	if (!when || str_eq(when, "auto"))
+		return 0; /* as cli_main() found it */
+	if (!str_eq(when, "always") && !str_eq(when, "never"))
+		return err_set(err, ERR_INVALID,
+			       "--color '%s': allowed is always, never or auto", when);
+	c->colour_out = c->colour_err = str_eq(when, "always");
+	return 0;
+}
+
 int cli_main(int argc, char **argv)
 {
 	bool colours = !getenv("NO_COLOR") && !str_eq(getenv("TERM"), "dumb");

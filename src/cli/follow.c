@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "cli/plain.h"
+#include "cli/progress.h"
 #include "cli/table.h"
 #include "codec/url.h"
 
@@ -45,14 +46,17 @@ struct follower {
 	bool in_frame;
 	bool known; /* the frame was printed whole before the connection broke */
 	struct buf out[OUTPUTS]; /* gathered until the piece is over */
-	bool plain[OUTPUTS];
+	bool plain[OUTPUTS], terminal[OUTPUTS];
+	bool open;                   /* the terminal's line is not over */
 	unsigned char last[OUTPUTS]; /* byte written, for plain_stream() */
 };
 
-static enum table_colour colour_of(size_t rank)
+/* Colours that mean nothing else here: no red. */
+static const char *prefix_colour(size_t rank)
 {
-	static const enum table_colour wheel[] = { TABLE_BUSY, TABLE_GOOD, TABLE_BAD,
-						   TABLE_PLAIN };
+	static const char *const wheel[] = { "\033[36m", "\033[33m", "\033[35m",
+					     "\033[34m", "\033[32m", "\033[96m",
+					     "\033[93m", "\033[95m", "\033[94m" };
 
 	return wheel[rank % COUNT_OF(wheel)];
 }
@@ -60,29 +64,36 @@ static enum table_colour colour_of(size_t rank)
 static void make_places(struct follower *w)
 {
 	const struct job *j = w->f->names;
-	bool names = j->task_count > 1 && w->f->rank < 0;
+	bool names = w->f->prefixes || (j->task_count > 1 && w->f->rank < 0);
 
 	w->count = j->task_count;
 	w->places = mem_alloc(w->count + 1, sizeof *w->places);
-	w->lines = names || w->f->timestamps;
+	w->lines = names || w->f->timestamps || w->f->keep;
 	for (size_t i = 0; i < w->count && names; i++) {
 		AUTO_FREE char *name = cli_task_name(j, (int)i);
 		struct buf p = { 0 };
 		bool colour = w->cli->colour_out && w->cli->colour_err;
-		buf_printf(&p, "%s[%s]%s ", colour ? table_colour_code(colour_of(i)) : "",
-			   name, colour ? TABLE_COLOUR_END : "");
+		buf_printf(&p, "%s[%s]%s ", colour ? prefix_colour(i) : "", name,
+			   colour ? TABLE_COLOUR_END : "");
 		w->places[i].prefix = buf_take(&p);
 	}
 }
 
 static void flush_out(struct follower *w)
 {
+	if (!w->out[OUT].len && !w->out[ERR].len)
+		return;
+	progress_hide(w->f->progress);
 	for (int i = 0; i < OUTPUTS; i++) {
-		if (w->out[i].len)
-			cli_write(i == OUT ? STDOUT_FILENO : STDERR_FILENO,
-				  w->out[i].data, w->out[i].len);
+		if (!w->out[i].len)
+			continue;
+		cli_write(i == OUT ? STDOUT_FILENO : STDERR_FILENO, w->out[i].data,
+			  w->out[i].len);
+		if (w->terminal[i])
+			w->open = w->out[i].data[w->out[i].len - 1] != '\n';
 		buf_clear(&w->out[i]);
 	}
+	progress_wrote(w->f->progress, !w->open);
 }
 
 static void add_bytes(struct follower *w, int where, const char *data, size_t len)
@@ -97,7 +108,19 @@ static void put_line(struct follower *w, struct place *p, int where)
 {
 	struct buf *out = &w->out[where];
 	char time[UNITS_TEXT_MAX];
+	struct follow_line line = { .rank = (int)(p - w->places),
+				    .attempt = (int)p->attempt,
+				    .is_stderr = where == ERR,
+				    .time_us = p->began_us[where],
+				    .text = buf_str(&p->line[where]),
+				    .len = p->line[where].len };
 
+	if (w->f->keep && !w->f->keep(w->f->keep_arg, &line)) {
+		buf_clear(&p->line[where]);
+		return;
+	}
+	if (w->f->heard)
+		w->f->heard(w->f->heard_arg, line.text, line.len);
 	if (w->f->timestamps)
 		buf_printf(out, "%s ", units_show_time(p->began_us[where] / 1000, time));
 	if (p->prefix)
@@ -118,6 +141,26 @@ static void put_lines(struct follower *w, struct place *p, int where, const char
 		buf_add(&p->line[where], data, stop ? n - 1 : n);
 		if (stop || p->line[where].len > LINE_MAX_BYTES)
 			put_line(w, p, where);
+		data += n;
+		len -= n;
+	}
+}
+
+/* For who listens along: what passes byte by byte, line by line. */
+static void hear(struct follower *w, struct place *p, int where, const char *data,
+		 size_t len)
+{
+	struct buf *line = &p->line[where];
+
+	while (len > 0) {
+		const char *stop = memchr(data, '\n', len);
+		size_t n = stop ? (size_t)(stop - data) + 1 : len;
+		if (line->len < LINE_MAX_BYTES)
+			buf_add(line, data, stop ? n - 1 : n);
+		if (stop) {
+			w->f->heard(w->f->heard_arg, buf_str(line), line->len);
+			buf_clear(line);
+		}
 		data += n;
 		len -= n;
 	}
@@ -155,6 +198,8 @@ static void put_data(struct follower *w, const char *data, size_t len)
 		flush_out(w); /* in the order the two came */
 		add_bytes(w, where, data, len);
 		flush_out(w);
+		if (w->f->heard)
+			hear(w, p, where, data, len);
 	}
 	if (w->done == w->frame.len) {
 		p->offset = w->where.offset;
@@ -293,7 +338,7 @@ static void finish(struct follower *w)
 {
 	for (size_t i = 0; i < w->count; i++) {
 		for (int k = 0; k < OUTPUTS; k++) {
-			if (w->places[i].line[k].len)
+			if (w->lines && w->places[i].line[k].len)
 				put_line(w, &w->places[i], k);
 			buf_fini(&w->places[i].line[k]);
 		}
@@ -311,8 +356,10 @@ int follow_log(struct cli *c, const struct follow *f, struct err *err)
 	int rc, breaks = 0;
 
 	make_places(&w);
-	w.plain[OUT] = f->plain && isatty(STDOUT_FILENO);
-	w.plain[ERR] = f->plain && isatty(STDERR_FILENO);
+	w.terminal[OUT] = isatty(STDOUT_FILENO);
+	w.terminal[ERR] = isatty(STDERR_FILENO);
+	w.plain[OUT] = f->plain && w.terminal[OUT];
+	w.plain[ERR] = f->plain && w.terminal[ERR];
 	for (;;) {
 		size_t got = 0;
 		rc = follow_once(&w, &got, err);

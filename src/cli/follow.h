@@ -9,6 +9,17 @@
 
 #include "cli/cli.h"
 
+struct progress;
+
+/* One line of a task's output, without its end. */
+struct follow_line {
+	int rank, attempt;
+	bool is_stderr;
+	int64_t time_us; /* when its first byte was written */
+	const char *text;
+	size_t len;
+};
+
 struct follow {
 	const char *job;
 	const struct job *names; /* for the tasks' names; prefixes when it has several */
@@ -16,7 +27,15 @@ struct follow {
 	const char *attempt;     /* a number, "last" or "all" */
 	int64_t tail;            /* lines; -1: all */
 	bool follow, timestamps;
-	bool plain; /* on a terminal, nothing that the terminal would act on */
+	bool prefixes; /* the task's name in front of each line though rank names just one */
+	bool plain;    /* on a terminal, nothing that the terminal would act on */
+	/* Whether a line is printed; NULL: all are.  With it output is always cut into lines. */
+	bool (*keep)(void *arg, const struct follow_line *line);
+	void *keep_arg;
+	/* Told every line that is printed; may be NULL. */
+	void (*heard)(void *arg, const char *line, size_t len);
+	void *heard_arg;
+	struct progress *progress; /* or NULL: hidden while something is printed */
 	/* A descriptor to listen to meanwhile (-1: none), and what to do when it is readable:
 	 * true ends the following. */
 	int other;

@@ -2,10 +2,11 @@
 #include "cli/outcome.h"
 
 #include <inttypes.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "base/mem.h"
-#include "base/units.h"
+#include "cli/follow.h"
+#include "cli/verdict.h"
 
 #define POLL_MS 60000
 
@@ -30,58 +31,40 @@ int outcome_wait(struct cli *c, const char *job, int64_t timeout_ms, struct wire
 	}
 }
 
-static void advise_memory(const struct cli *c, const struct task_exit *e)
+static bool look_at(void *arg, const struct follow_line *line)
 {
-	char text[UNITS_TEXT_MAX];
-
-	int64_t size = 64 << 20;
-	/* A round size: at least half as much again as it had or wanted. */
-	int64_t wanted = e->peak_bytes > e->limit_bytes ? e->peak_bytes : e->limit_bytes;
-	while (size < wanted + wanted / 2 && size < INT64_MAX / 2)
-		size *= 2;
-	if (e->limit_bytes > 0)
-		cli_hint(c, "try more memory: --mem %s", units_write_bytes(size, text));
-	else
-		cli_hint(c, "try more memory with --mem");
+	blame_line(arg, line->text, line->len);
+	return false;
 }
 
-/* One thing to try, by how the first task failed. */
-static void advise(const struct cli *c, const struct job *j)
+void outcome_blame(struct cli *c, const struct wire_job *w, struct blame *out)
 {
-	int rank = j->first_failed;
+	char job[24], attempt[16];
+	struct err ignored; /* its log may be gone: then nothing is said of it */
 
-	for (size_t i = 0; rank < 0 && i < j->task_count; i++)
-		if (j->tasks[i].state == TASK_OVER && !exit_ok(&j->tasks[i].exit))
-			rank = (int)i;
-	const struct task_exit *e = rank >= 0 ? &j->tasks[rank].exit : NULL;
-	if (j->stop == STOP_TIME_LIMIT)
-		cli_hint(c, "try a longer --time-limit");
-	else if (j->stop == STOP_USER)
+	*out = (struct blame){ 0 };
+	int rank = verdict_rank(w->job);
+	if (rank < 0 || w->job->attempt < 1)
 		return;
-	else if (e && e->kind == EXIT_OOM)
-		advise_memory(c, e);
-	else if (e && ((e->kind == EXIT_CODE && e->code == 127) ||
-		       (e->kind == EXIT_UNSTARTED && strstr(e->text, "cannot run"))))
-		cli_hint(
-			c,
-			"the command was not found: is it installed here, and not left out by .gitignore?");
-	else if (e && e->kind == EXIT_CODE && e->code == 126)
-		cli_hint(
-			c,
-			"the command could not be executed: is it marked executable (chmod +x)?");
-	else if (e && e->kind == EXIT_LOST)
-		cli_hint(
-			c,
-			"nobody knows how it ended; run it again, or let it be retried: --retry 1");
-	cli_hint(c,
-		 "`yard show %" PRId64 "` tells more, `yard logs %" PRId64
-		 "` has its output",
-		 j->id, j->id);
+	snprintf(job, sizeof job, "%" PRId64, w->job->id);
+	snprintf(attempt, sizeof attempt, "%d", w->job->attempt);
+	struct follow f = { .job = job,
+			    .names = w->job,
+			    .rank = rank,
+			    .attempt = attempt,
+			    .tail = OUTCOME_LOOK_LINES,
+			    .keep = look_at,
+			    .keep_arg = out,
+			    .other = -1 };
+	if (follow_log(c, &f, &ignored) < 0)
+		client_drop(c->client);
 }
 
-int outcome_tell(const struct cli *c, const struct wire_job *w)
+int outcome_tell(struct cli *c, const struct wire_job *w)
 {
 	const struct job *j = w->job;
+	struct blame blame;
+	struct verdict v;
 
 	for (size_t i = 0; i < w->output_count; i++)
 		if (w->outputs[i])
@@ -89,9 +72,15 @@ int outcome_tell(const struct cli *c, const struct wire_job *w)
 				 w->outputs[i]);
 	if (j->outcome == OUTCOME_SUCCEEDED)
 		return 0;
-	cli_say(c, "job %" PRId64 " (%s) %s%s%s", j->id, j->spec->name,
-		j->outcome == OUTCOME_STOPPED ? "was stopped" : "failed",
-		j->reason ? ": " : "", j->reason ? j->reason : "");
-	advise(c, j);
+	outcome_blame(c, w, &blame);
+	verdict_make(j, &(struct verdict_log){ blame.first, blame.last }, &v);
+	cli_say_bad(c, "%s", v.what);
+	if (v.error)
+		cli_say(c, "%s", v.error);
+	if (v.meaning)
+		cli_say(c, "%s", v.meaning);
+	cli_hint(c, "next: %s", v.next);
+	verdict_fini(&v);
+	blame_fini(&blame);
 	return w->exit_code ? w->exit_code : 1;
 }

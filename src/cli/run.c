@@ -1,29 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* run.c - `yard run`: this folder, this command, as a job; its output here, its exit code ours. */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/random.h>
-#include <sys/signalfd.h>
-#include <sys/timerfd.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "cli/attend.h"
 #include "cli/cli.h"
-#include "cli/follow.h"
 #include "cli/key.h"
-#include "cli/outcome.h"
 #include "cli/snapshot.h"
-
-#define WHY_FIRST_MS     1000 /* a job that waits longer says what for */
-#define WHY_AGAIN_MS     5000
-#define EXIT_INTERRUPTED 130
 
 struct run_args {
 	int64_t cpu, memory, gpu, count, retry, priority, time_limit;
@@ -140,159 +127,6 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 	return 0;
 }
 
-/* What goes on beside the log: Ctrl-C, and a clock to say what the job waits for. */
-struct watch {
-	struct cli *cli;
-	char job[24];
-	int events, signals, clock;
-	int interrupts;
-	char *told; /* the last reason that was printed */
-	sigset_t before;
-};
-
-static void set_clock(const struct watch *w, int ms)
-{
-	struct itimerspec t = { .it_value = { ms / 1000, (long)(ms % 1000) * 1000000 } };
-
-	timerfd_settime(w->clock, 0, &t, NULL);
-}
-
-static void watch_open(struct watch *w, struct cli *c, int64_t job)
-{
-	sigset_t set;
-	struct epoll_event e = { .events = EPOLLIN };
-
-	*w = (struct watch){ .cli = c };
-	snprintf(w->job, sizeof w->job, "%" PRId64, job);
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigprocmask(SIG_BLOCK, &set, &w->before);
-	w->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	w->clock = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	w->events = epoll_create1(EPOLL_CLOEXEC);
-	epoll_ctl(w->events, EPOLL_CTL_ADD, w->signals, &e);
-	epoll_ctl(w->events, EPOLL_CTL_ADD, w->clock, &e);
-	set_clock(w, WHY_FIRST_MS);
-}
-
-static void watch_close(struct watch *w)
-{
-	close(w->events);
-	close(w->signals);
-	close(w->clock);
-	free(w->told);
-	sigprocmask(SIG_SETMASK, &w->before, NULL);
-}
-
-/* On a connection of its own: the first one carries the log. */
-static void say_why(struct watch *w)
-{
-	struct cli own = *w->cli;
-	struct wire_job job = { 0 };
-	struct err err;
-
-	own.client = client_create(&own.server, false, NULL);
-	if (cli_get_job(&own, w->job, &job, &err) == 0) {
-		enum job_state s = job.job->state;
-		bool waits = s == JOB_HELD || s == JOB_QUEUED || s == JOB_BACKOFF;
-		if (waits && job.why && !str_eq(job.why, w->told)) {
-			cli_hint(w->cli, "job %s waits: %s", w->job, job.why);
-			free(w->told);
-			w->told = mem_strdup(job.why);
-		}
-		if (waits || s == JOB_STARTING)
-			set_clock(w, WHY_AGAIN_MS);
-		wire_job_fini(&job);
-	}
-	client_destroy(own.client);
-}
-
-static void ask_to_stop(struct watch *w)
-{
-	struct cli own = *w->cli;
-	AUTO_ANSWER struct answer a = { 0 };
-	AUTO_FREE char *target = cli_job_target(w->job, "/stop");
-	static const char body[] = "{\"reason\":\"Ctrl-C at yard run\"}";
-	struct request r = { .method = "POST",
-			     .target = target,
-			     .body = body,
-			     .body_len = sizeof body - 1 };
-	struct err err;
-
-	cli_write(STDERR_FILENO, "\n", 1);
-	own.client = client_create(&own.server, false, NULL);
-	if (client_call(own.client, &r, &a, &err) < 0)
-		cli_say(w->cli, "job %s could not be stopped: %s", w->job, err.text);
-	else
-		cli_say(w->cli,
-			"job %s is being stopped (Ctrl-C again: do not wait for that)",
-			w->job);
-	client_destroy(own.client);
-}
-
-static bool on_watch(void *arg)
-{
-	struct watch *w = arg;
-	struct signalfd_siginfo info;
-	uint64_t ticks;
-
-	while (read(w->signals, &info, sizeof info) == sizeof info)
-		if (++w->interrupts == 1)
-			ask_to_stop(w);
-	if (read(w->clock, &ticks, sizeof ticks) == sizeof ticks)
-		say_why(w);
-	return w->interrupts > 1;
-}
-
-static int finish(struct cli *c, const char *job, struct err *err)
-{
-	struct wire_job w = { 0 };
-
-	if (outcome_wait(c, job, -1, &w, err) < 0)
-		return cli_fail(c, err);
-	int code = outcome_tell(c, &w);
-	wire_job_fini(&w);
-	return code;
-}
-
-static int attend(struct cli *c, int64_t id, int64_t count, struct err *err)
-{
-	/* All that the names of tasks need; the server is not asked for it. */
-	struct role role = { .name = (char[]){ "main" }, .count = (int)count };
-	struct spec spec = { .roles = &role, .role_count = 1 };
-	AUTO_FREE struct task *tasks = mem_alloc((size_t)count, sizeof *tasks);
-	struct job names = { .spec = &spec, .tasks = tasks, .task_count = (size_t)count };
-	struct watch w;
-
-	for (int i = 0; i < count; i++)
-		tasks[i].index = i;
-	watch_open(&w, c, id);
-	struct follow f = { .job = w.job,
-			    .names = &names,
-			    .rank = -1,
-			    .attempt = "all",
-			    .tail = -1,
-			    .follow = true,
-			    .other = w.events,
-			    .on_other = on_watch,
-			    .arg = &w };
-	int rc = follow_log(c, &f, err), code;
-	if (rc == 1) {
-		cli_say(c, "job %s is left to itself; `yard wait %s` waits for its end",
-			w.job, w.job);
-		code = EXIT_INTERRUPTED;
-	} else if (rc < 0) {
-		code = cli_fail(c, err);
-		cli_hint(c, "the job goes on: `yard logs -f %s` follows it", w.job);
-	} else {
-		code = -1;
-	}
-	char job[24];
-	memcpy(job, w.job, sizeof job);
-	watch_close(&w);
-	return code >= 0 ? code : finish(c, job, err);
-}
-
 static int run_run(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct run_args *a = args;
@@ -324,7 +158,7 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 		cli_print(&line);
 		return 0;
 	}
-	return attend(c, id, a->count ? a->count : 1, &err);
+	return attend_job(c, id, a->count ? a->count : 1);
 }
 
 const struct command cmd_run = {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* table.h - columns for people: as wide as their widest cell, the last one cut to fit. */
+/* table.h - columns for people: as wide as their widest cell; on a terminal that is too narrow the
+ * widest columns of words give way.  Widths are cells of a terminal (cli/width.h). */
 #pragma once
 
 #include <stdbool.h>
@@ -14,7 +15,10 @@ enum table_colour {
 	TABLE_GOOD,
 	TABLE_BAD,
 	TABLE_BUSY,
+	TABLE_WARN,
 	TABLE_DIM,
+	TABLE_BOLD,
+	TABLE_BACK, /* letters and ground change places: what is selected */
 	TABLE_COLOUR_COUNT
 };
 

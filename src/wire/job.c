@@ -81,6 +81,8 @@ static void write_life(struct json *j, const struct job *job)
 	json_i64(j, "priority", job->priority);
 	json_i64(j, "attempt", job->attempt);
 	json_i64(j, "failures", job->failures);
+	if (job->first_failed >= 0)
+		json_i64(j, "first_failed", job->first_failed);
 	json_i64(j, "last_seq", job->last_seq);
 	wire_time_write(j, "submitted_ms", job->submitted_ms);
 	wire_time_write(j, "queued_ms", job->queued_ms);
@@ -220,6 +222,7 @@ static void read_life(const struct doc_node *map, struct job *out)
 	out->priority = wire_int(map, "priority");
 	out->attempt = wire_int(map, "attempt");
 	out->failures = wire_int(map, "failures");
+	out->first_failed = doc_get(map, "first_failed") ? wire_int(map, "first_failed") : -1;
 	out->submitted_ms = doc_i64(map, "submitted_ms", 0);
 	out->queued_ms = doc_i64(map, "queued_ms", 0);
 	out->placed_ms = doc_i64(map, "placed_ms", 0);

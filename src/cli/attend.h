@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+/* attend.h - stays with a job until it ends: its output, how it stands, Ctrl-C.
+ *
+ * On a terminal Ctrl-C asks whether to detach, to stop the job or to go on; a second one
+ * stops it.  Elsewhere the first stops it, and the second leaves it to itself.
+ */
+#pragma once
+
+#include "cli/cli.h"
+
+/* A job of so many tasks of the role "main".  Gives the exit code of the process. */
+int attend_job(struct cli *c, int64_t job, int64_t tasks);
