@@ -86,6 +86,14 @@ void buf_drop(struct buf *b, size_t n)
 	b->len -= n;
 }
 
+void buf_cut(struct buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->data[len] = '\0';
+}
+
 const char *buf_str(const struct buf *b)
 {
 	return b->data ? b->data : "";

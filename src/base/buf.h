@@ -23,6 +23,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)
 	__attribute__((format(printf, 2, 0)));
 void buf_drop(struct buf *b, size_t n);   /* forget the first n bytes */
+void buf_cut(struct buf *b, size_t len);  /* forget all behind the first len bytes */
 const char *buf_str(const struct buf *b); /* never NULL */
 char *buf_take(struct buf *b);            /* the caller frees; b is empty after */
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/* The shapes of the yard itself; and of errors. */
+#include "wire/shape.h"
+
+#include "job/resources.h"
+
+#define OPT WIRE_OPTIONAL
+#define CODES                                                                                \
+	"invalid not-found denied unknown-caller conflict too-large quota unsupported busy " \
+	"timeout io corrupt internal"
+
+/* clang-format off */
+static const struct wire_field problem[] = {
+	{ "line", WIRE_INT, 0, "of the file, from 1; 0: nowhere in it" },
+	{ "column", WIRE_INT, 0, "of the line, from 1" },
+	{ "field", WIRE_TEXT, 0, "as the file writes it" },
+	{ "message", WIRE_TEXT, 0, "what is wrong and what is allowed" },
+	{ 0 }
+};
+static const struct wire_field error_body[] = {
+	{ "code", WIRE_TEXT, 0, "stable: what class of error it is", .words = CODES },
+	{ "message", WIRE_TEXT, 0, "one sentence for a person" },
+	{ "field", WIRE_TEXT, OPT, "the field, parameter or header that is wrong" },
+	{ "problems", WIRE_LIST, OPT, "all that is wrong with a job file", "problem" },
+	{ 0 }
+};
+static const struct wire_field error[] = {
+	{ "error", WIRE_OBJECT, 0, "what went wrong", "error_body" },
+	{ 0 }
+};
+static const struct wire_field version[] = {
+	{ "name", WIRE_TEXT, 0, "trainyard" },
+	{ "version", WIRE_TEXT, 0, "of the daemon" },
+	{ "api", WIRE_TEXT, 0, "of this interface" },
+	{ 0 }
+};
+static const struct wire_field health[] = {
+	{ "status", WIRE_TEXT, 0, "ok", .words = "ok" },
+	{ "live_jobs", WIRE_INT, OPT, "how many have not ended; only for one who is known" },
+	{ 0 }
+};
+static const struct wire_field resources[] = {
+	{ "cpu_milli", WIRE_INT, 0, "thousandths of a core" },
+	{ "memory_bytes", WIRE_INT, 0, "memory" },
+	{ "devices", WIRE_MAP, 0, "device type to count", "int" },
+	{ 0 }
+};
+static const struct wire_field node[] = {
+	{ "name", WIRE_TEXT, 0, "what the machine is called" },
+	{ "up", WIRE_BOOL, 0, "whether it takes tasks" },
+	{ "simulated_devices", WIRE_BOOL, 0, "its devices were declared, not found" },
+	{ "capacity", WIRE_OBJECT, 0, "what it has", "resources" },
+	{ "used", WIRE_OBJECT, 0, "what is taken of it", "resources" },
+	{ "tasks", WIRE_INT, 0, "how many run there" },
+	{ "max_tasks", WIRE_INT, OPT, "how many may" },
+	{ "port_first", WIRE_INT, 0, "the first port it gives out" },
+	{ "port_last", WIRE_INT, 0, "the last one" },
+	{ 0 }
+};
+static const struct wire_field nodes[] = {
+	{ "nodes", WIRE_LIST, 0, "all machines", "node" },
+	{ 0 }
+};
+static const struct wire_field quota[] = {
+	{ "cpu_milli", WIRE_INT, OPT | WIRE_NULL, "thousandths of a core; null: no limit", .max = INT64_MAX / 1024 },
+	{ "memory_bytes", WIRE_INT, OPT | WIRE_NULL, "memory; null: no limit", .max = INT64_MAX / 1024 },
+	{ "devices", WIRE_MAP, OPT, "device type to count", "int", .max = DEVICE_KINDS_MAX },
+	{ "max_running_jobs", WIRE_INT, OPT | WIRE_NULL, "at a time; null: no limit", .max = INT32_MAX },
+	{ 0 }
+};
+static const struct wire_field quota_of[] = {
+	{ "scope", WIRE_TEXT, 0, "user or group", .words = "user group" },
+	{ "name", WIRE_TEXT, 0, "whose" },
+	{ "quota", WIRE_OBJECT, 0, "the limits", "quota" },
+	{ 0 }
+};
+static const struct wire_field backup[] = {
+	{ "path", WIRE_TEXT, 0, "the absolute path of a file to write, on the daemon's machine", .min = 1, .max = 4095, .pattern = "^/" },
+	{ 0 }
+};
+static const struct wire_field done[] = {
+	{ "done", WIRE_BOOL, 0, "true" },
+	{ 0 }
+};
+
+const struct wire_shape wire_shapes_yard[] = {
+	{ "problem", "one thing that is wrong with a file", problem },
+	{ "error_body", "what went wrong", error_body },
+	{ "error", "every answer that is no success", error,
+		"{\"error\":{\"code\":\"not-found\",\"message\":\"there is no job 7\"}}" },
+	{ "version", "what runs here", version },
+	{ "health", "whether requests are answered", health },
+	{ "resources", "what there is or what is taken", resources },
+	{ "node", "a machine", node },
+	{ "nodes", "the machines", nodes },
+	{ "quota", "what may be used at a time", quota, "{\"cpu_milli\":16000,\"max_running_jobs\":4}", true },
+	{ "quota_of", "whose quota it is", quota_of },
+	{ "backup", "where to", backup, NULL, true },
+	{ "done", "it is done", done },
+	{ 0 }
+};
+/* clang-format on */
