@@ -106,6 +106,9 @@ static _Noreturn void child_exec(const struct hold *h, const struct shim_exec *e
 		shim_list_add(&env, e->env.items[i]);
 	for (size_t i = 0; i < h->task.env.count; i++)
 		shim_list_add(&env, h->task.env.items[i]);
+	for (size_t i = 0; i < h->task.secrets.count; i++)
+		if (h->task.secrets.items[i].kind == SHIM_SECRET_ENV)
+			shim_list_add(&env, h->task.secrets.items[i].name);
 	if (e->tty)
 		shim_list_add(&env, "TERM=xterm-256color");
 	environ = env.items;

@@ -19,6 +19,7 @@ enum shim_type {
 	SHIM_STARTED,    /* from it: payload as the mark */
 	SHIM_EXITED,     /* payload as the exit file */
 	SHIM_REFUSED,    /* payload: why, in words */
+	SHIM_SECRETS, /* to the shim, before the bundle: shim/secrets.h; empty, with a descriptor */
 	/* over `sock`: a request, then its answer; as many as wanted on one connection */
 	SHIM_TERM = 16, /* SIGTERM to the main process's group; answer OK */
 	SHIM_KILL,  /* end everything; answer OK at once, SHIM_EXITED goes to watchers */

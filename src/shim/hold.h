@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "shim/cgroup.h"
 #include "shim/log.h"
+#include "shim/mask.h"
 #include "shim/message.h"
 #include "shim/sandbox.h"
 #include "shim/watch.h"
@@ -51,6 +52,8 @@ struct hold {
 	pid_t execs[HOLD_EXECS_MAX]; /* who serve one each; 0: free */
 	struct cgroup cgroup;
 	struct log log;
+	struct mask *mask; /* NULL: the task has no secrets, its output goes as it comes */
+	struct mask_stream *masked[2]; /* stdout, stderr */
 	struct watch watch;
 	struct shim_mark mark;
 	bool started;     /* the command was exec'ed */
@@ -74,6 +77,12 @@ void control_accept(struct hold *h);
 void control_read(struct hold *h, struct client *c);
 void control_tell_exit(struct hold *h, const struct buf *frame);
 void control_close(struct hold *h);
+
+/* output.c: what the task writes, without its secrets, into its log. */
+void output_init(struct hold *h);
+void output_write(struct hold *h, enum log_stream stream, const char *data, size_t len);
+void output_end(struct hold *h); /* nothing more comes */
+void output_fini(struct hold *h);
 
 /* exec.c: serves one exec in a process of its own, which never returns. */
 _Noreturn void exec_serve(struct hold *h, int conn, const struct shim_exec *e,

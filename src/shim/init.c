@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,20 @@ static void offer_to_oom(void)
 		return; /* was higher already */
 }
 
+/* The variables, those that are secrets behind the others: no name is there twice. */
+static char **variables(const struct shim_task *t)
+{
+	char **all = mem_alloc(t->env.count + t->secrets.count + 1, sizeof *all);
+	size_t n = 0;
+
+	for (; n < t->env.count; n++)
+		all[n] = t->env.items[n];
+	for (size_t i = 0; i < t->secrets.count; i++)
+		if (t->secrets.items[i].kind == SHIM_SECRET_ENV)
+			all[n++] = (char *)(uintptr_t)t->secrets.items[i].name;
+	return all;
+}
+
 static int start(const struct init_config *c, pid_t *pid, struct err *err)
 {
 	const struct shim_task *t = c->task;
@@ -74,7 +89,7 @@ static int start(const struct init_config *c, pid_t *pid, struct err *err)
 	sigemptyset(&ours); /* what the shim ignores */
 	sigaddset(&ours, SIGPIPE);
 	sigaddset(&ours, SIGHUP);
-	environ = t->env.items;
+	environ = variables(t);
 	if (posix_spawn_file_actions_init(&files) != 0 ||
 	    posix_spawnattr_init(&attr) != 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -88,7 +103,7 @@ static int start(const struct init_config *c, pid_t *pid, struct err *err)
 						POSIX_SPAWN_SETSIGDEF);
 	/* Shares memory until the exec, so no page table is copied, and it returns its error. */
 	failed = posix_spawnp(pid, t->argv.items[0], &files, &attr, t->argv.items,
-			      t->env.items);
+			      environ);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	if (failed)
@@ -187,6 +202,9 @@ _Noreturn void init_run(const struct init_config *c)
 	sandbox_rlimits(c->task, c->cgroup->has[CGROUP_PIDS]);
 	if (start(c, &pid, &err) < 0)
 		fail(c, &err);
+	/* The shim has its own; nothing is left here for whoever looks into pid 1. */
+	if (c->task->secrets.vault)
+		vault_cut(c->task->secrets.vault, 0);
 	note_send(c->wire, NOTE_STARTED, 0, NULL);
 	/* The task's output ends when the task has ended, not when we have. */
 	close(c->out);

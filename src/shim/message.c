@@ -190,6 +190,7 @@ void shim_task_fini(struct shim_task *t)
 	list_fini(&t->env);
 	list_fini(&t->devices);
 	list_fini(&t->groups);
+	shim_secrets_fini(&t->secrets);
 	for (size_t i = 0; i < t->mount_count; i++) {
 		free(t->mounts[i].target);
 		free(t->mounts[i].source);
@@ -220,7 +221,7 @@ struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kin
 	X(attempt)                                                                       \
 	X(cpu_milli) X(memory_bytes) X(shm_bytes) X(pids_max) X(log_limit_bytes)         \
 		X(uid_base) X(uid_count) X(owner_uid) X(nofile) X(core_bytes)            \
-			X(memlock_bytes)
+			X(memlock_bytes) X(secret_count)
 /* clang-format on */
 
 static void put_numbers(const struct shim_task *t, struct buf *out)

@@ -4,7 +4,7 @@
  *
  * START.  The daemon makes the attempt's folder and runs `yard-shim` with descriptor 3
  * one end of a stream socketpair (nothing else is inherited).  It may do so ahead of
- * time: the shim waits for one SHIM_BUNDLE frame.  It answers on the same socket with
+ * time: the shim waits for one SHIM_BUNDLE frame (before it SHIM_SECRETS, if it has any).  It answers on the same socket with
  * SHIM_STARTED (the command was exec'ed) and then SHIM_EXITED, or SHIM_EXITED alone
  * (kind UNSTARTED), or SHIM_REFUSED (this attempt was begun before: probe the folder),
  * and ends.  It is a child of the daemon (reap it) in a session of its own; when the
@@ -37,6 +37,7 @@
 #include "shim/frame.h"
 #include "shim/list.h"
 #include "shim/record.h"
+#include "shim/secrets.h"
 
 #define SHIM_FD 3
 
@@ -72,6 +73,8 @@ struct shim_task {
 	struct shim_list groups; /* gids of that owner, its own first */
 	/* Only ever lowered; -1: as the daemon's. */
 	int64_t nofile, core_bytes, memlock_bytes;
+	int64_t secret_count; /* so many come apart: without them it is not begun */
+	struct shim_secrets secrets; /* in the shim; never encoded */
 };
 
 void shim_task_init(struct shim_task *t);

@@ -49,6 +49,8 @@ int sandbox_file(const struct sandbox *s, int dir, const char *path, mode_t mode
 			return err_sys(err, "write %s in the sandbox", path);
 		done += (size_t)n;
 	}
+	if (mode & 022 && fchmod(fd, mode) < 0) /* which the umask took away */
+		return err_sys(err, "make %s in the sandbox", path);
 	if (s->root_mode && fchown(fd, s->owner, s->owner) < 0)
 		return err_sys(err, "give %s to the task", path);
 	return 0;

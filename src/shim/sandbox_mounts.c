@@ -196,36 +196,63 @@ static int scratch(struct sandbox *s, const struct shim_mount *m, struct err *er
 	return sandbox_overlay(s, n, false, at, err);
 }
 
+/* A file with a content of its own. */
+struct small {
+	const char *target;
+	mode_t mode;
+	struct bytes content;
+	char own[32]; /* its name among what the sandbox is built of, should it need one */
+};
+
 /* Where the folder cannot be written (a read-only bind), a file of our own is bound over it. */
-static int bind_file(const struct sandbox *s, const struct shim_mount *m, int dir,
+static int bind_file(const struct sandbox *s, const struct small *f, int dir,
 		     const char *name, struct err *err)
 {
-	char own[32];
-
-	snprintf(own, sizeof own, "f%td", m - s->task->mounts);
-	if (sandbox_file(s, AT_FDCWD, own, 0644,
-			 (struct bytes){ m->content, m->content_len }, err) < 0)
+	if (sandbox_file(s, AT_FDCWD, f->own, f->mode, f->content, err) < 0)
 		return -1;
-	return mount_bind(own, dir, name, 0, false, err);
+	return mount_bind(f->own, dir, name, 0, false, err);
 }
 
-static int small_file(const struct sandbox *s, const struct shim_mount *m,
-		      struct err *err)
+static int small_file(const struct sandbox *s, const struct small *f, struct err *err)
 {
-	const char *name = strrchr(m->target, '/') + 1;
-	AUTO_FREE char *parent = mem_strndup(m->target, (size_t)(name - m->target - 1));
+	const char *name = strrchr(f->target, '/') + 1;
+	AUTO_FREE char *parent = mem_strndup(f->target, (size_t)(name - f->target - 1));
 	AUTO_FD int dir = sandbox_folder(s, parent[0] ? parent : "/", err);
 
 	if (dir < 0)
 		return -1;
-	if (str_eq(parent, "/etc") && s->etc_filled)
-		return 0;
 	if (unlinkat(dir, name, 0) < 0 && errno == EROFS)
-		return bind_file(s, m, dir, name, err);
+		return bind_file(s, f, dir, name, err);
 	if (faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return err_sys(err, "replace %s", m->target);
-	return sandbox_file(s, dir, name, 0644,
-			    (struct bytes){ m->content, m->content_len }, err);
+		return err_sys(err, "replace %s", f->target);
+	return sandbox_file(s, dir, name, f->mode, f->content, err);
+}
+
+static int file_of_bundle(const struct sandbox *s, const struct shim_mount *m,
+			  struct err *err)
+{
+	struct small f = { m->target, 0644, { m->content, m->content_len }, "" };
+
+	if (s->etc_filled && str_starts(m->target, "/etc/") && !strchr(m->target + 5, '/'))
+		return 0;
+	snprintf(f.own, sizeof f.own, "f%td", m - s->task->mounts);
+	return small_file(s, &f, err);
+}
+
+/* Secrets that are files: in the task's own memory, and gone with it. */
+static int secret_files(const struct sandbox *s, struct err *err)
+{
+	for (size_t i = 0; i < s->task->secrets.count; i++) {
+		const struct shim_secret *one = &s->task->secrets.items[i];
+		struct small f = {
+			one->name, (mode_t)one->mode, { one->value, one->len }, ""
+		};
+
+		snprintf(f.own, sizeof f.own, "s%zu", i);
+		if (one->kind == SHIM_SECRET_FILE && small_file(s, &f, err) < 0)
+			return err_wrap(err, "secret in %s", one->name);
+	}
+	return 0;
 }
 
 static int one(struct sandbox *s, const struct shim_mount *m, struct err *err)
@@ -237,7 +264,7 @@ static int one(struct sandbox *s, const struct shim_mount *m, struct err *err)
 	case SHIM_SCRATCH:
 		return scratch(s, m, err);
 	case SHIM_FILE:
-		return small_file(s, m, err);
+		return file_of_bundle(s, m, err);
 	case SHIM_DIR: {
 		AUTO_FD int fd = sandbox_folder(s, m->target, err);
 		return fd < 0 ? -1 : 0;
@@ -254,6 +281,8 @@ int sandbox_mounts(struct sandbox *s, struct err *err)
 		if (one(s, &s->task->mounts[i], err) < 0)
 			return err_wrap(err, "mount %s", s->task->mounts[i].target);
 	}
+	if (secret_files(s, err) < 0)
+		return -1;
 	/* The working folder is always there. */
 	AUTO_FD int work = sandbox_folder(s, s->task->workdir, err);
 	return work < 0 ? -1 : 0;

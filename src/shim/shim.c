@@ -20,30 +20,73 @@
 /* Touched only as far as a task writes at once: a quiet task costs no memory for it. */
 static char output[LOGFRAME_DATA_MAX];
 
+/* More bytes of the daemon, and the descriptor that may come with them. */
+static int receive(const struct hold *h, struct buf *in, int *fd, struct err *err)
+{
+	union {
+		struct cmsghdr head;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec part;
+	struct msghdr m = { .msg_iov = &part,
+			    .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof control };
+	const struct cmsghdr *c;
+	ssize_t n;
+
+	buf_reserve(in, 64u << 10);
+	part = (struct iovec){ in->data + in->len, 64u << 10 };
+	do
+		n = recvmsg(h->daemon, &m, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return err_set(err, ERR_IO,
+			       "the daemon went away before it told the task");
+	in->len += (size_t)n;
+	c = CMSG_FIRSTHDR(&m);
+	if (c && c->cmsg_type == SCM_RIGHTS && c->cmsg_len == CMSG_LEN(sizeof *fd) &&
+	    *fd < 0)
+		memcpy(fd, CMSG_DATA(c), sizeof *fd);
+	return 0;
+}
+
+static int read_secrets(struct hold *h, int fd, struct err *err)
+{
+	struct vault *v;
+
+	if (fd < 0)
+		return 0;
+	v = vault_from_fd(fd, SHIM_SECRETS_MAX, err);
+	return v ? shim_secrets_decode(v, &h->task.secrets, err) : -1;
+}
+
 static int read_task(struct hold *h, struct err *err)
 {
 	AUTO_BUF struct buf in = { 0 };
+	AUTO_FD int memory = -1;
 	struct shim_frame f;
 	int64_t used = 0;
 
 	while (used == 0) {
-		ssize_t n;
-
-		buf_reserve(&in, 64u << 10);
-		n = recv(h->daemon, in.data + in.len, 64u << 10, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return err_set(err, ERR_IO,
-				       "the daemon went away before it told the task");
-		in.len += (size_t)n;
+		if (receive(h, &in, &memory, err) < 0)
+			return -1;
 		used = shim_frame_get(in.data, in.len, &f);
+		if (used > 0 && f.type == SHIM_SECRETS) {
+			buf_drop(&in, (size_t)used);
+			used = shim_frame_get(in.data, in.len, &f);
+		}
 		if (used == 0 && in.len > SHIM_BUNDLE_MAX + SHIM_HEADER_BYTES)
 			used = -1;
 	}
 	if (used < 0 || f.type != SHIM_BUNDLE)
 		return err_set(err, ERR_INVALID, "that is no bundle");
-	return shim_task_decode(f.data, f.len, &h->task, err);
+	if (shim_task_decode(f.data, f.len, &h->task, err) < 0 ||
+	    read_secrets(h, memory, err) < 0)
+		return -1;
+	if (h->task.secret_count != (int64_t)h->task.secrets.count)
+		return err_set(err, ERR_INTERNAL, "the task's secrets did not come");
+	return 0;
 }
 
 static void tell(const struct hold *h, enum shim_type type, const void *data, size_t len)
@@ -83,7 +126,7 @@ static void copy_output(struct hold *h, int *fd, enum log_stream stream)
 			*fd = -1;
 			return;
 		}
-		log_write(&h->log, stream, output, (size_t)n);
+		output_write(h, stream, output, (size_t)n);
 		if (n < (ssize_t)sizeof output)
 			return;
 	}
@@ -171,6 +214,7 @@ static void drain(struct hold *h)
 		if (h->err >= 0 && (ioctl(h->err, FIONREAD, &left) < 0))
 			left = 0;
 	}
+	output_end(h);
 	while (h->wire >= 0)
 		init_says(h);
 }
@@ -218,12 +262,14 @@ static void hold(struct hold *h)
 	AUTO_BUF struct buf mark = { 0 };
 
 	log_init(&h->log, h->dir, h->task.log_limit_bytes);
+	output_init(h);
 	if (hold_start(h) == 0) {
 		shim_mark_encode(&h->mark, &mark);
 		tell(h, SHIM_STARTED, mark.data, mark.len);
 		serve(h);
 		drain(h);
 	}
+	output_fini(h);
 	hold_end(h);
 }
 
