@@ -25,6 +25,8 @@ struct who *who_create(struct world *w, const struct who_rules *rules)
 	d->groups = map_create();
 	d->tokens = map_create();
 	d->wants = wants_create(d);
+	d->logins = logins_create(d);
+	d->first = first_create();
 	return d;
 }
 
@@ -41,7 +43,9 @@ void who_destroy(struct who *d)
 {
 	if (!d)
 		return;
+	logins_destroy(d->logins);
 	wants_destroy(d->wants);
+	first_destroy(d->first);
 	free_map(d->users);
 	free_map(d->groups);
 	free_map(d->tokens);
@@ -54,6 +58,7 @@ static void apply_user(struct who *d, const char *name, const char *body)
 {
 	struct who_user *u = mem_alloc(1, sizeof *u);
 
+	logins_forget(d->logins, name);
 	if (body && user_decode(name, body, u) == 0) {
 		free(map_puts(d->users, name, u));
 		return;

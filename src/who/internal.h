@@ -20,6 +20,8 @@
 
 struct logins;
 struct wants;
+struct throttle;
+struct hasher;
 struct first;
 
 struct who {
@@ -67,8 +69,10 @@ void want_hash(struct who *d, const char *user, const char *old, const char *now
 /* login.c */
 struct logins *logins_create(struct who *d);
 void logins_destroy(struct logins *l);
+struct throttle *logins_throttle(struct logins *l);
+struct hasher *logins_hasher(struct logins *l);
 void logins_forget(struct logins *l, const char *user); /* who has changed */
 
 /* first.c */
-struct first *first_create(struct who *d);
+struct first *first_create(void);
 void first_destroy(struct first *f);
