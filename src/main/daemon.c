@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "base/str.h"
+#include "who/change.h"
 #include "world/log.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -89,6 +91,51 @@ static void expire_code(void *arg)
 	world_timer_at(d->expiry, world_mono_ms(d->world) + DAY_MS);
 }
 
+static void apply_user(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "user", name, body);
+}
+
+static void apply_group(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "group", name, body);
+}
+
+static void apply_token(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "token", name, body);
+}
+
+/* The directory comes first: the yard fills it from the store. */
+static void make_who(struct daemon *d, struct yard_config *yard)
+{
+	d->who = who_create(d->world,
+			    &(struct who_rules){ .daemon_uid = geteuid(),
+						 .uid_base = d->place.uid_base });
+	d->sinks[d->sink_count++] = (struct yard_doc_sink){ "user", apply_user, d->who };
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ "group", apply_group, d->who };
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ "token", apply_token, d->who };
+	yard->docs = d->sinks;
+	yard->doc_count = d->sink_count;
+}
+
+/* What the directory itself wants recorded is done in the daemon's own name. */
+static void record_change(void *arg, const struct who_change *c)
+{
+	struct daemon *d = arg;
+	struct yard_doc *docs = mem_alloc(c->count, sizeof *docs);
+
+	for (size_t i = 0; i < c->count; i++)
+		docs[i] = (struct yard_doc){ c->docs[i].kind, c->docs[i].name,
+					     c->docs[i].body };
+	yard_change(d->yard, &(struct principal){ .name = "yardd", .uid = -1 },
+		    &(struct yard_change){ docs, c->count, c->action, c->object }, NULL,
+		    NULL);
+	free(docs);
+}
+
 int daemon_boot(struct daemon *d, struct err *err)
 {
 	bool root = geteuid() == 0;
@@ -116,15 +163,16 @@ int daemon_boot(struct daemon *d, struct err *err)
 		d->depot,
 		&(struct depot_rules){ .socket = d->place.socket,
 				       .code_bytes_max = d->settings.code_limit_bytes });
+	make_who(d, &yard);
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
-	d->http = http_server_create(
-		&(struct http_config){ .world = d->world,
-				       .yard = d->yard,
-				       .depot = d->depot,
-				       .daemon_uid = geteuid(),
-				       .uid_base = d->place.uid_base });
+	who_on_change(d->who, record_change, d);
+	d->http = http_server_create(&(struct http_config){ .world = d->world,
+							    .yard = d->yard,
+							    .who = d->who,
+							    .depot = d->depot,
+							    .daemon_uid = geteuid() });
 	d->expiry = world_timer_create(d->world, expire_code, d);
 	expire_code(d);
 	d->term = world_signal_create(d->world, SIGTERM, on_signal, d);
@@ -143,6 +191,7 @@ void daemon_destroy(struct daemon *d)
 	if (d->http)
 		http_server_close(d->http);
 	yard_destroy(d->yard);
+	who_destroy(d->who);
 	engine_sim_machine_destroy(d->machine);
 	if (d->depot)
 		d->depot->ops->destroy(d->depot);

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "http/server.h"
 #include "main/place.h"
+#include "who/directory.h"
 #include "wire/settings.h"
 #include "world/world.h"
 
@@ -16,6 +17,9 @@ struct daemon {
 	struct store *store;
 	struct depot *depot;
 	struct engine_sim_machine *machine; /* --engine sim */
+	struct who *who;
+	struct yard_doc_sink sinks[8]; /* who keeps which kind of documents */
+	size_t sink_count;
 	struct yard *yard;
 	struct http_server *http;
 	struct world_signal *term, *interrupt;

@@ -5,7 +5,7 @@
  * is as it was.
  *
  * A name is 1 to 63 of a-z, 0-9, '.', '_' and '-', beginning with a letter or '_'.  Not
- * "uid-N" (how one without a name is called), not the system's own accounts (root,
+ * "uid-N" (how one without a name is called) nor "yardd", not the system's own accounts (root,
  * daemon, ...) unless their unix user asks for it.  A group's name is no group of this
  * machine: people without an account have jobs in those.
  */

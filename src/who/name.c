@@ -61,6 +61,9 @@ int name_check_user(const char *name, const struct principal *by, struct err *er
 
 	if (name_check(name, err) < 0)
 		return -1;
+	if (str_eq(name, "yardd"))
+		return err_set(err, ERR_INVALID,
+			       "name: '%s' is what the audit log calls the daemon", name);
 	if (str_starts(name, "uid-") && str_to_i64(name + 4, 0, INT64_MAX, &number) == 0)
 		return err_set(err, ERR_INVALID,
 			       "name: '%s' is how one is called who has no name", name);
