@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading jobs: list, show, why, events, usage; and stopping one. */
+/* Reading jobs: show, why, events, usage; and stopping one. */
 #include "http/view.h"
 
 #include "base/json.h"
@@ -66,85 +66,6 @@ void handle_show(struct exchange *ex)
 		answer_error(ex, &err);
 	else
 		answer_job(ex, 200, j);
-}
-
-struct listing {
-	struct json json;
-	int count, limit;
-	int64_t last;
-};
-
-static void list_row(void *arg, const struct store_row *r)
-{
-	struct listing *l = arg;
-
-	if (l->count++ >= l->limit)
-		return;
-	l->last = r->id;
-	wire_row_write(&l->json, NULL,
-		       &(struct wire_row){ .id = r->id,
-					   .name = r->name,
-					   .owner = r->owner,
-					   .group = r->group,
-					   .reason = r->reason,
-					   .state = r->state,
-					   .outcome = r->outcome,
-					   .priority = r->priority,
-					   .attempt = r->attempt,
-					   .task_count = r->task_count,
-					   .exit_code = r->exit_code,
-					   .submitted_ms = r->submitted_ms,
-					   .started_ms = r->started_ms,
-					   .ended_ms = r->ended_ms });
-}
-
-static int list_query(struct exchange *ex, struct store_query *q, struct err *err)
-{
-	const char *state = param_text(ex, "state");
-	const char *owner = param_text(ex, "owner");
-
-	*q = (struct store_query){ .live = -1, .outcome = -1 };
-	if (state && !str_eq(state, "all"))
-		q->live = str_eq(state, "live");
-	q->limit = (int)param_int(ex, "limit", LIST_DEFAULT);
-	q->before = param_int(ex, "before", 0);
-	q->name = param_text(ex, "name");
-	q->group = param_text(ex, "group");
-	q->owner = ex->who->name;
-	if (principal_is_admin(ex->who))
-		q->owner = owner;
-	else if (owner && !str_eq(owner, ex->who->name))
-		return err_set(err, ERR_DENIED, "owner: you are %s and see your own jobs",
-			       ex->who->name);
-	return 0;
-}
-
-void handle_list(struct exchange *ex)
-{
-	struct buf *out = answer_scratch(ex);
-	struct listing l = { 0 };
-	struct store_query q;
-	struct err err;
-
-	if (list_query(ex, &q, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
-	json_init(&l.json, out);
-	l.limit = q.limit++; /* one more, to know whether there is a next page */
-	json_object(&l.json, NULL);
-	json_array(&l.json, "jobs");
-	if (store_list(yard_store(ex->server->config.yard), &q, list_row, &l, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
-	json_end(&l.json);
-	if (l.count > l.limit)
-		json_i64(&l.json, "next", l.last);
-	else
-		json_null(&l.json, "next");
-	json_end(&l.json);
-	answer_json(ex, 200, out);
 }
 
 void handle_why(struct exchange *ex)

@@ -18,11 +18,16 @@ static const struct param submit_headers[] = {
 	{ 0 }
 };
 static const struct param list_params[] = {
-	{ "state", PARAM_WORD, .words = "live ended all", .help = "which of them; all" },
+	{ "state", PARAM_WORD, .words = "live ended all held queued starting running stopping collecting settling backoff open draining",
+		.help = "which of them; all" },
+	{ "outcome", PARAM_WORD, .words = "succeeded failed stopped", .help = "how they ended" },
 	{ "owner", PARAM_TEXT, .help = "jobs of this user" },
 	{ "group", PARAM_TEXT, .help = "jobs of this group" },
 	{ "name", PARAM_TEXT, .help = "jobs of this name" },
-	{ "before", PARAM_INT, 1, INT64_MAX, .help = "those with a lower id: the `next` of the page before" },
+	{ "search", PARAM_TEXT, 1, SPEC_NAME_MAX, .help = "jobs with this in their name, in small letters or capitals" },
+	{ "label", PARAM_TEXT, 1, 1024, .pattern = "^[^=]+=", .help = "jobs with this label, as KEY=VALUE" },
+	{ "array", PARAM_INT, 1, INT64_MAX, .help = "the members of this array, which no other list has" },
+	{ "before", PARAM_INT, 1, INT64_MAX, .help = "what the page before gave as `next`" },
 	{ "limit", PARAM_INT, 1, LIST_MAX, .help = "how many a page has at most; 50" },
 	{ 0 }
 };

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "store/docs.h"
+#include "store/forget.h"
+#include "store/list.h"
 #include "store/store.h"
 
 /* One event as it is stored.  One block of memory: free() frees all of it. */
@@ -25,6 +27,16 @@ bool record_has_key(const struct record *r); /* SUBMITTED with an idempotency ke
 struct store_row *row_dup(const struct store_row *row); /* one block, as above */
 bool row_matches(const struct store_row *row, const struct store_query *q);
 
+/* What of a walk through rows, newest first, is the page that was asked for. */
+struct sieve {
+	const struct store_query *q;
+	void (*each)(void *arg, const struct store_row *row);
+	void *arg;
+	int given, looked;
+	int64_t last, next; /* given last; to go on below, 0: nothing follows */
+};
+bool sieve_row(struct sieve *s, const struct store_row *row); /* false: that is enough */
+
 /* Which events: of one job or of all (0), from a seq on, at most so many. */
 struct span {
 	int64_t job, from_seq;
@@ -37,6 +49,13 @@ struct store_doc {
 };
 struct store_doc *doc_dup(const struct store_doc *d);
 
+/* A job to forget, or one that is forgotten and has no files any more. */
+struct store_forget {
+	int64_t job;
+	const char *owner, *key;
+	bool files_gone;
+};
+
 struct store_batch {
 	struct record **records;
 	size_t record_count, record_cap;
@@ -44,6 +63,8 @@ struct store_batch {
 	size_t row_count, row_cap;
 	struct store_doc **docs;
 	size_t doc_count, doc_cap;
+	struct store_forget **forgets; /* after all else */
+	size_t forget_count, forget_cap;
 };
 
 struct store_ops {
@@ -58,13 +79,16 @@ struct store_ops {
 	int (*events)(struct store *s, const struct span *span,
 		      void (*each)(void *arg, const struct event *e), void *arg,
 		      struct err *err);
-	int (*list)(struct store *s, const struct store_query *q,
-		    void (*each)(void *arg, const struct store_row *row), void *arg,
+	int (*list)(struct store *s, const struct store_query *q, struct sieve *sieve,
+		    struct err *err);
+	int (*gone)(struct store *s, void (*each)(void *arg, int64_t job), void *arg,
 		    struct err *err);
 	int (*find_key)(struct store *s, const char *owner, const char *key, int64_t *job,
 			char digest[65], struct err *err);
 	int (*find_name)(struct store *s, const char *owner, const char *name,
 			 int64_t *job, struct err *err);
+	int (*find_member)(struct store *s, int64_t array, int64_t index, int64_t *job,
+			   struct err *err);
 	int (*row)(struct store *s, int64_t job,
 		   void (*each)(void *arg, const struct store_row *row), void *arg,
 		   struct err *err);

@@ -22,7 +22,10 @@ struct store_disk {
 	size_t row_count, row_cap;
 	struct store_doc **docs; /* by kind and name */
 	size_t doc_count, doc_cap;
+	int64_t *gone; /* deleted jobs whose files may be there, by id */
+	size_t gone_count, gone_cap;
 	struct map *keys; /* "owner\nkey" -> the SUBMITTED record */
+	struct map *members; /* "array.index" -> its id, as a pointer */
 	struct store_disk_faults faults;
 };
 
@@ -42,6 +45,7 @@ struct store_disk *store_disk_create(void)
 	struct store_disk *d = mem_alloc(1, sizeof *d);
 
 	d->keys = map_create();
+	d->members = map_create();
 	d->faults.delay_most_ms = 5;
 	return d;
 }
@@ -59,7 +63,9 @@ void store_disk_destroy(struct store_disk *d)
 	free(d->records);
 	free(d->rows);
 	free(d->docs);
+	free(d->gone);
 	map_destroy(d->keys);
+	map_destroy(d->members);
 	free(d);
 }
 
@@ -199,9 +205,95 @@ static void put_doc(struct store_disk *d, struct store_doc *doc)
 	d->docs[at] = doc;
 }
 
+static char *member_text(int64_t array, int64_t index)
+{
+	return str_printf("%lld.%lld", (long long)array, (long long)index);
+}
+
+/* A number of an array is one job's, as SQLite's unique index has it. */
+static int put_members(struct store_disk *d, const struct store_batch *b, struct err *err)
+{
+	for (size_t i = 0; i < b->row_count; i++) {
+		const struct store_row *row = b->rows[i];
+		AUTO_FREE char *key = NULL;
+		intptr_t other;
+
+		if (!row->array)
+			continue;
+		key = member_text(row->array, row->index);
+		other = (intptr_t)map_gets(d->members, key);
+		if (other && other != row->id)
+			return err_set(err, ERR_CONFLICT, "member %s is job %lld already",
+				       key, (long long)other);
+		map_puts(d->members, key, (void *)(intptr_t)row->id);
+	}
+	return 0;
+}
+
+static void put_gone(struct store_disk *d, int64_t job)
+{
+	size_t at = 0;
+
+	while (at < d->gone_count && d->gone[at] < job)
+		at++;
+	if (at < d->gone_count && d->gone[at] == job)
+		return;
+	mem_grow(&d->gone, &d->gone_cap, d->gone_count, sizeof *d->gone);
+	memmove(d->gone + at + 1, d->gone + at, (d->gone_count++ - at) * sizeof *d->gone);
+	d->gone[at] = job;
+}
+
+/* The highest number ever given stays, so that it is not given again. */
+static void clear_gone(struct store_disk *d, int64_t job)
+{
+	int64_t highest = d->row_count ? d->rows[d->row_count - 1]->id : 0;
+	size_t at = 0;
+
+	while (at < d->gone_count && d->gone[at] != job)
+		at++;
+	if (at == d->gone_count || (at + 1 == d->gone_count && job > highest))
+		return;
+	memmove(d->gone + at, d->gone + at + 1, (--d->gone_count - at) * sizeof *d->gone);
+}
+
+static void forget(struct store_disk *d, const struct store_forget *f)
+{
+	size_t at = row_at(d, f->job), kept = 0;
+
+	if (f->files_gone) {
+		clear_gone(d, f->job);
+		return;
+	}
+	put_gone(d, f->job);
+	if (at < d->row_count && d->rows[at]->id == f->job) {
+		AUTO_FREE char *key =
+			member_text(d->rows[at]->array, d->rows[at]->index);
+		map_dels(d->members, key);
+		free(d->rows[at]);
+		memmove(d->rows + at, d->rows + at + 1,
+			(--d->row_count - at) * sizeof(struct store_row *));
+	}
+	for (size_t i = 0; i < d->record_count; i++) {
+		struct record *r = d->records[i];
+
+		if (r->job != f->job) {
+			d->records[kept++] = r;
+			continue;
+		}
+		if (record_has_key(r)) {
+			AUTO_FREE char *key = key_text(r->by, r->key);
+			map_dels(d->keys, key);
+		}
+		free(r);
+	}
+	d->record_count = kept;
+}
+
 /* All of it or nothing. */
 static int disk_apply(struct store_disk *d, struct store_batch *b, struct err *err)
 {
+	if (put_members(d, b, err) < 0)
+		return -1; /* a contradiction: nobody goes on from here */
 	for (size_t i = 0; i < b->record_count; i++) {
 		if (put_record(d, b->records[i], err) < 0) {
 			while (i-- > 0)
@@ -214,6 +306,8 @@ static int disk_apply(struct store_disk *d, struct store_batch *b, struct err *e
 	for (size_t i = 0; i < b->doc_count; i++)
 		put_doc(d, b->docs[i]);
 	b->record_count = b->row_count = b->doc_count = 0; /* the disk's now */
+	for (size_t i = 0; i < b->forget_count; i++)
+		forget(d, b->forgets[i]);
 	return 0;
 }
 
@@ -286,6 +380,8 @@ static int memory_boot(struct store *s, void (*each)(void *arg, const struct eve
 		out->next_seq = d->records[d->record_count - 1]->seq + 1;
 	if (d->row_count)
 		out->next_job = d->rows[d->row_count - 1]->id + 1;
+	if (d->gone_count && d->gone[d->gone_count - 1] >= out->next_job)
+		out->next_job = d->gone[d->gone_count - 1] + 1;
 	for (size_t i = 0; i < d->record_count; i++) {
 		if (in_force(d, i) && record_give(d->records[i], each, arg, err) < 0)
 			return -1;
@@ -342,20 +438,26 @@ static int memory_events(struct store *s, const struct span *span,
 	return 0;
 }
 
-static int memory_list(struct store *s, const struct store_query *q,
-		       void (*each)(void *arg, const struct store_row *row), void *arg,
+static int memory_list(struct store *s, const struct store_query *q, struct sieve *sieve,
 		       struct err *err)
 {
 	const struct store_disk *d = ((struct memory_store *)s)->disk;
-	int left = q->limit;
 
 	(void)err;
-	for (size_t i = d->row_count; i-- > 0 && left > 0;) {
-		if (!row_matches(d->rows[i], q))
-			continue;
-		each(arg, d->rows[i]);
-		left--;
-	}
+	for (size_t i = row_at(d, q->before > 0 ? q->before : INT64_MAX); i-- > 0;)
+		if (!sieve_row(sieve, d->rows[i]))
+			return 0;
+	return 0;
+}
+
+static int memory_gone(struct store *s, void (*each)(void *arg, int64_t job), void *arg,
+		       struct err *err)
+{
+	const struct store_disk *d = ((struct memory_store *)s)->disk;
+
+	(void)err;
+	for (size_t i = 0; i < d->gone_count; i++)
+		each(arg, d->gone[i]);
 	return 0;
 }
 
@@ -379,12 +481,26 @@ static int memory_find_name(struct store *s, const char *owner, const char *name
 	const struct store_disk *d = ((struct memory_store *)s)->disk;
 
 	for (size_t i = d->row_count; i-- > 0;) {
-		if (str_eq(d->rows[i]->name, name) && str_eq(d->rows[i]->owner, owner)) {
+		if (!d->rows[i]->array && str_eq(d->rows[i]->name, name) &&
+		    str_eq(d->rows[i]->owner, owner)) {
 			*job = d->rows[i]->id;
 			return 0;
 		}
 	}
 	return err_set(err, ERR_NOT_FOUND, "%s has no job named '%s'", owner, name);
+}
+
+static int memory_find_member(struct store *s, int64_t array, int64_t index, int64_t *job,
+			      struct err *err)
+{
+	AUTO_FREE char *key = member_text(array, index);
+	intptr_t id = (intptr_t)map_gets(((struct memory_store *)s)->disk->members, key);
+
+	if (!id)
+		return err_set(err, ERR_NOT_FOUND, "array %lld has no member %lld",
+			       (long long)array, (long long)index);
+	*job = id;
+	return 0;
 }
 
 static int memory_row(struct store *s, int64_t job,
@@ -439,11 +555,13 @@ static const struct store_ops ops = {
 	.commit = memory_commit,
 	.boot = memory_boot,
 	.docs = memory_docs,
+	.gone = memory_gone,
 	.audit = memory_audit,
 	.events = memory_events,
 	.list = memory_list,
 	.find_key = memory_find_key,
 	.find_name = memory_find_name,
+	.find_member = memory_find_member,
 	.row = memory_row,
 	.backup = memory_backup,
 	.destroy = memory_destroy,

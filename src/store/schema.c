@@ -39,5 +39,40 @@ static const char version_3[] =
 	"CREATE TABLE docs (kind TEXT NOT NULL, name TEXT NOT NULL, body TEXT NOT NULL,"
 	" PRIMARY KEY (kind, name)) WITHOUT ROWID;";
 
-const char *const schema_steps[] = { version_1, version_2, version_3 };
+/* Version 4: members of arrays are in no list but their array's, however many there are;
+ * live jobs by owner and group, so that one sees theirs beside a million of others; labels;
+ * and deleted jobs whose files may still be there. */
+static const char version_4[] =
+	"ALTER TABLE jobs ADD COLUMN array INTEGER NOT NULL DEFAULT 0;"
+	"DROP INDEX jobs_ended; DROP INDEX jobs_owner; DROP INDEX jobs_owner_name;"
+	"DROP INDEX jobs_name; DROP INDEX jobs_group; DROP INDEX jobs_outcome;"
+	"CREATE INDEX jobs_top ON jobs (id) WHERE array = 0;"
+	"CREATE INDEX jobs_ended ON jobs (id) WHERE live = 0 AND array = 0;"
+	"CREATE INDEX jobs_owner ON jobs (owner, id) WHERE array = 0;"
+	"CREATE INDEX jobs_owner_name ON jobs (owner, name, id) WHERE array = 0;"
+	"CREATE INDEX jobs_name ON jobs (name, id) WHERE array = 0;"
+	"CREATE INDEX jobs_group ON jobs (\"group\", id) WHERE array = 0;"
+	"CREATE INDEX jobs_outcome ON jobs (outcome, id) WHERE live = 0 AND array = 0;"
+	"CREATE INDEX jobs_live_owner ON jobs (owner, id) WHERE live = 1 AND array = 0;"
+	"CREATE INDEX jobs_live_group ON jobs (\"group\", id) WHERE live = 1 AND array = 0;"
+	"CREATE INDEX jobs_array ON jobs (array, id) WHERE array > 0;"
+	"CREATE TABLE labels (label TEXT NOT NULL, job INTEGER NOT NULL,"
+	" PRIMARY KEY (label, job)) WITHOUT ROWID;"
+	"CREATE INDEX labels_job ON labels (job);"
+	"INSERT INTO labels SELECT DISTINCT l.key || '=' || l.value, e.job FROM events e,"
+	" json_each(e.body, '$.spec.labels') l WHERE e.kind = 'submitted';"
+	"CREATE TABLE gone (job INTEGER PRIMARY KEY);";
+
+/* Version 5: which member of its array a job is, each number once; and of an array how its
+ * members fare. */
+static const char version_5[] =
+	"ALTER TABLE jobs ADD COLUMN \"index\" INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE jobs ADD COLUMN members INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE jobs ADD COLUMN members_ended INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE jobs ADD COLUMN members_failed INTEGER NOT NULL DEFAULT 0;"
+	"ALTER TABLE jobs ADD COLUMN members_running INTEGER NOT NULL DEFAULT 0;"
+	"CREATE UNIQUE INDEX jobs_member ON jobs (array, \"index\") WHERE array > 0;";
+
+const char *const schema_steps[] = { version_1, version_2, version_3, version_4,
+				     version_5 };
 const int schema_version = (int)COUNT_OF(schema_steps);

@@ -183,18 +183,69 @@ static int put_row_by(struct conn *c, enum sql which, const struct store_row *ro
 	sqlite3_bind_int(st, 6, row->exit_code);
 	sqlite3_bind_int64(st, 7, row->started_ms);
 	sqlite3_bind_int64(st, 8, row->ended_ms);
+	sqlite3_bind_int(st, 9, row->priority);
+	sqlite3_bind_int64(st, 17, row->members_ended);
+	sqlite3_bind_int64(st, 18, row->members_failed);
+	sqlite3_bind_int64(st, 19, row->members_running);
 	if (which == SQL_ROW_NEW) {
-		sqlite3_bind_int(st, 9, row->state != JOB_ENDED);
-		put_text(st, 10, row->name);
-		put_text(st, 11, row->owner);
-		put_text(st, 12, row->group);
-		sqlite3_bind_int(st, 13, row->priority);
+		sqlite3_bind_int(st, 10, row->state != JOB_ENDED);
+		put_text(st, 11, row->name);
+		put_text(st, 12, row->owner);
+		put_text(st, 13, row->group);
 		sqlite3_bind_int(st, 14, row->task_count);
 		sqlite3_bind_int64(st, 15, row->submitted_ms);
+		sqlite3_bind_int64(st, 16, row->array);
+		sqlite3_bind_int64(st, 20, row->index);
+		sqlite3_bind_int64(st, 21, row->members);
 	}
 	rc = conn_do(c, st, err);
 	conn_unuse(c, which, st);
 	return rc;
+}
+
+/* A statement about one job, which may have two texts more. */
+static int put_of(struct conn *c, enum sql which, int64_t job, const char *const more[2],
+		  struct err *err)
+{
+	sqlite3_stmt *st = conn_use(c, which, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, job);
+	for (int i = 0; more && i < 2; i++)
+		put_text(st, 2 + i, more[i]);
+	rc = conn_do(c, st, err);
+	conn_unuse(c, which, st);
+	return rc;
+}
+
+/* Of a member the array's labels are enough. */
+static int put_labels(struct conn *c, const struct store_row *row, struct err *err)
+{
+	const struct pairs *labels = row->array ? NULL : row->labels;
+
+	for (size_t i = 0; labels && i < labels->count; i++) {
+		const char *const pair[] = { labels->items[i].key,
+					     labels->items[i].value };
+		if (put_of(c, SQL_PUT_LABEL, row->id, pair, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int forget(struct conn *c, const struct store_forget *f, struct err *err)
+{
+	const char *const key[] = { f->owner, f->key };
+
+	if (f->files_gone)
+		return put_of(c, SQL_CLEAR_GONE, f->job, NULL, err);
+	if (put_of(c, SQL_PUT_GONE, f->job, NULL, err) < 0 ||
+	    put_of(c, SQL_FORGET_EVENTS, f->job, NULL, err) < 0 ||
+	    put_of(c, SQL_FORGET_LABELS, f->job, NULL, err) < 0 ||
+	    put_of(c, SQL_FORGET_ROW, f->job, NULL, err) < 0)
+		return -1;
+	return *f->key ? put_of(c, SQL_FORGET_KEY, f->job, key, err) : 0;
 }
 
 static int put_row(struct conn *c, const struct store_row *row, struct err *err)
@@ -203,7 +254,9 @@ static int put_row(struct conn *c, const struct store_row *row, struct err *err)
 
 	if (put_row_by(c, known, row, err) < 0)
 		return -1;
-	return sqlite3_changes(c->db) ? 0 : put_row_by(c, SQL_ROW_NEW, row, err);
+	if (sqlite3_changes(c->db))
+		return 0;
+	return put_row_by(c, SQL_ROW_NEW, row, err) < 0 ? -1 : put_labels(c, row, err);
 }
 
 static int put_doc(struct conn *c, const struct store_doc *d, struct err *err)
@@ -235,6 +288,10 @@ static int put_batch(struct conn *c, const struct store_batch *b, struct err *er
 	}
 	for (size_t i = 0; i < b->doc_count; i++) {
 		if (put_doc(c, b->docs[i], err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < b->forget_count; i++) {
+		if (forget(c, b->forgets[i], err) < 0)
 			return -1;
 	}
 	return 0;
@@ -303,11 +360,13 @@ static const struct store_ops ops = {
 	.commit = sqlite_commit,
 	.boot = sqlite_boot,
 	.docs = sqlite_docs,
+	.gone = sqlite_gone,
 	.audit = sqlite_audit,
 	.events = sqlite_events,
 	.list = sqlite_list,
 	.find_key = sqlite_find_key,
 	.find_name = sqlite_find_name,
+	.find_member = sqlite_find_member,
 	.row = sqlite_row,
 	.backup = sqlite_backup,
 	.destroy = sqlite_destroy,

@@ -14,16 +14,15 @@
 
 #define ROW_COLUMNS                                                                           \
 	"id, state, outcome, name, owner, \"group\", reason, priority, attempt, task_count, " \
-	"exit_code, submitted_ms, started_ms, ended_ms"
+	"exit_code, submitted_ms, started_ms, ended_ms, array, \"index\", members, "         \
+	"members_ended, members_failed, members_running"
 #define EVENT_COLUMNS "seq, time_ms, job, kind, body"
 
-/* A list goes by the one index that is named; what else is asked for is looked at row by
- * row.  ?1 before, ?2 owner, ?3 group, ?4 name, ?5 live, ?6 outcome, ?7 limit; NULL: any. */
+/* A walk along the one index that is named, newest first: ?1 before, ?2 (and ?3) what is
+ * looked for.  Members of arrays are in the index of their array only. */
 #define LIST(index, condition)                                                           \
-	"SELECT " ROW_COLUMNS " FROM jobs " index " WHERE " condition " AND id < ?1"     \
-	" AND (?2 IS NULL OR owner = ?2) AND (?3 IS NULL OR \"group\" = ?3)"             \
-	" AND (?4 IS NULL OR name = ?4) AND (?5 IS NULL OR live = ?5)"                   \
-	" AND (?6 IS NULL OR outcome = ?6) ORDER BY id DESC LIMIT ?7"
+	"SELECT " ROW_COLUMNS " FROM jobs INDEXED BY " index " WHERE " condition         \
+	" AND id < ?1 ORDER BY id DESC"
 
 static const char *const texts[SQL_COUNT] = {
 	[SQL_BEGIN] = "BEGIN IMMEDIATE",
@@ -43,17 +42,33 @@ static const char *const texts[SQL_COUNT] = {
 	/* Only what changes in a live job: no index is touched. */
 	[SQL_ROW_LIVE] =
 		"UPDATE jobs SET state = ?2, reason = ?4, attempt = ?5, exit_code = ?6,"
-		" started_ms = ?7, ended_ms = ?8 WHERE id = ?1 AND live = 1",
+		" started_ms = ?7, ended_ms = ?8, priority = ?9, members_ended = ?17,"
+		" members_failed = ?18, members_running = ?19 WHERE id = ?1 AND live = 1",
 	[SQL_ROW_ENDED] =
 		"UPDATE jobs SET state = ?2, outcome = ?3, reason = ?4, attempt = ?5,"
-		" exit_code = ?6, started_ms = ?7, ended_ms = ?8, live = 0 WHERE id = ?1",
+		" exit_code = ?6, started_ms = ?7, ended_ms = ?8, priority = ?9,"
+		" members_ended = ?17, members_failed = ?18, members_running = ?19, live = 0"
+		" WHERE id = ?1",
 	[SQL_ROW_NEW] =
 		"INSERT INTO jobs (id, state, outcome, reason, attempt, exit_code,"
-		" started_ms, ended_ms, live, name, owner, \"group\", priority,"
-		" task_count, submitted_ms)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+		" started_ms, ended_ms, priority, live, name, owner, \"group\","
+		" task_count, submitted_ms, array, members_ended, members_failed,"
+		" members_running, \"index\", members)"
+		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,"
+		" ?16, ?17, ?18, ?19, ?20, ?21)",
+	[SQL_PUT_LABEL] = "INSERT OR IGNORE INTO labels (label, job)"
+			  " VALUES (?2 || '=' || ?3, ?1)",
+	[SQL_FORGET_EVENTS] = "DELETE FROM events WHERE job = ?1",
+	[SQL_FORGET_ROW] = "DELETE FROM jobs WHERE id = ?1",
+	[SQL_FORGET_KEY] = "DELETE FROM keys WHERE owner = ?2 AND key = ?3 AND job = ?1",
+	[SQL_FORGET_LABELS] = "DELETE FROM labels WHERE job = ?1",
+	[SQL_PUT_GONE] = "INSERT OR IGNORE INTO gone (job) VALUES (?1)",
+	/* The highest number ever given stays, so that it is not given again. */
+	[SQL_CLEAR_GONE] = "DELETE FROM gone WHERE job = ?1 AND (job < (SELECT max(job)"
+			   " FROM gone) OR job < (SELECT max(id) FROM jobs))",
 	[SQL_MAX_SEQ] = "SELECT max(seq) FROM events",
-	[SQL_MAX_JOB] = "SELECT max(id) FROM jobs",
+	[SQL_MAX_JOB] = "SELECT max(coalesce((SELECT max(id) FROM jobs), 0),"
+			" coalesce((SELECT max(job) FROM gone), 0))",
 	[SQL_BOOT_SETTINGS] = "SELECT " EVENT_COLUMNS " FROM events WHERE seq IN"
 			      " (SELECT seq FROM quotas UNION ALL SELECT seq FROM users)"
 			      " ORDER BY seq",
@@ -62,6 +77,7 @@ static const char *const texts[SQL_COUNT] = {
 			  " (SELECT e.seq FROM jobs j INDEXED BY jobs_live"
 			  " CROSS JOIN events e INDEXED BY events_job ON e.job = j.id"
 			  " WHERE j.live = 1) ORDER BY seq",
+	[SQL_GONE] = "SELECT job FROM gone ORDER BY job",
 	[SQL_DOCS] = "SELECT kind, name, body FROM docs ORDER BY kind, name",
 	[SQL_AUDIT] = "SELECT " EVENT_COLUMNS " FROM events INDEXED BY events_job"
 		      " WHERE job = 0 AND seq < ?1 AND kind IN ('audit', 'quota')"
@@ -72,17 +88,28 @@ static const char *const texts[SQL_COUNT] = {
 			   " WHERE job = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3",
 	[SQL_FIND_KEY] = "SELECT job, digest FROM keys WHERE owner = ?1 AND key = ?2",
 	[SQL_FIND_NAME] = "SELECT max(id) FROM jobs INDEXED BY jobs_owner_name"
-			  " WHERE owner = ?1 AND name = ?2",
+			  " WHERE array = 0 AND owner = ?1 AND name = ?2",
+	[SQL_FIND_MEMBER] = "SELECT id FROM jobs INDEXED BY jobs_member"
+			    " WHERE array > 0 AND array = ?1 AND \"index\" = ?2",
 	[SQL_ROW] = "SELECT " ROW_COLUMNS " FROM jobs WHERE id = ?1",
-	[SQL_LIST] = LIST("NOT INDEXED", "1"),
-	[SQL_LIST_LIVE] = LIST("INDEXED BY jobs_live", "live = 1"),
-	[SQL_LIST_ENDED] = LIST("INDEXED BY jobs_ended", "live = 0"),
-	[SQL_LIST_OWNER] = LIST("INDEXED BY jobs_owner", "owner = ?2"),
+	[SQL_LIST] = LIST("jobs_top", "array = 0"),
+	[SQL_LIST_LIVE] = LIST("jobs_live", "live = 1 AND array = 0"),
+	[SQL_LIST_LIVE_OWNER] =
+		LIST("jobs_live_owner", "live = 1 AND array = 0 AND owner = ?2"),
+	[SQL_LIST_LIVE_GROUP] =
+		LIST("jobs_live_group", "live = 1 AND array = 0 AND \"group\" = ?2"),
+	[SQL_LIST_ENDED] = LIST("jobs_ended", "live = 0 AND array = 0"),
+	[SQL_LIST_OWNER] = LIST("jobs_owner", "array = 0 AND owner = ?2"),
 	[SQL_LIST_OWNER_NAME] =
-		LIST("INDEXED BY jobs_owner_name", "owner = ?2 AND name = ?4"),
-	[SQL_LIST_NAME] = LIST("INDEXED BY jobs_name", "name = ?4"),
-	[SQL_LIST_GROUP] = LIST("INDEXED BY jobs_group", "\"group\" = ?3"),
-	[SQL_LIST_OUTCOME] = LIST("INDEXED BY jobs_outcome", "live = 0 AND outcome = ?6"),
+		LIST("jobs_owner_name", "array = 0 AND owner = ?2 AND name = ?3"),
+	[SQL_LIST_NAME] = LIST("jobs_name", "array = 0 AND name = ?2"),
+	[SQL_LIST_GROUP] = LIST("jobs_group", "array = 0 AND \"group\" = ?2"),
+	[SQL_LIST_OUTCOME] =
+		LIST("jobs_outcome", "live = 0 AND array = 0 AND outcome = ?2"),
+	[SQL_LIST_ARRAY] = LIST("jobs_array", "array > 0 AND array = ?2"),
+	[SQL_LIST_LABEL] =
+		"SELECT " ROW_COLUMNS " FROM labels CROSS JOIN jobs ON id = job"
+		" WHERE label = ?2 AND job < ?1 ORDER BY job DESC",
 };
 
 int conn_fail(struct conn *c, int rc, struct err *err)

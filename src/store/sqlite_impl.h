@@ -7,44 +7,10 @@
 
 #include "store/chore.h"
 #include "store/impl.h"
+#include "store/sqlite_sql.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
-
-enum sql {
-	SQL_BEGIN,
-	SQL_COMMIT,
-	SQL_ROLLBACK,
-	SQL_PUT_EVENT,
-	SQL_PUT_KEY,
-	SQL_PUT_QUOTA,
-	SQL_PUT_USER,
-	SQL_PUT_DOC,
-	SQL_REMOVE_DOC,
-	SQL_ROW_LIVE,
-	SQL_ROW_ENDED,
-	SQL_ROW_NEW,
-	SQL_MAX_SEQ,
-	SQL_MAX_JOB,
-	SQL_BOOT_SETTINGS,
-	SQL_BOOT_LIVE,
-	SQL_DOCS,
-	SQL_AUDIT,
-	SQL_EVENTS_ALL,
-	SQL_EVENTS_JOB,
-	SQL_FIND_KEY,
-	SQL_FIND_NAME,
-	SQL_ROW,
-	SQL_LIST, /* and one for each index a list may go by */
-	SQL_LIST_LIVE,
-	SQL_LIST_ENDED,
-	SQL_LIST_OWNER,
-	SQL_LIST_OWNER_NAME,
-	SQL_LIST_NAME,
-	SQL_LIST_GROUP,
-	SQL_LIST_OUTCOME,
-	SQL_COUNT
-};
 
 /* A connection with the statements it has used so far.  One thread at a time. */
 struct conn {
@@ -100,13 +66,18 @@ int sqlite_audit(struct store *s, int64_t before, int limit,
 int sqlite_events(struct store *s, const struct span *span,
 		  void (*each)(void *arg, const struct event *e), void *arg,
 		  struct err *err);
-int sqlite_list(struct store *s, const struct store_query *q,
-		void (*each)(void *arg, const struct store_row *row), void *arg,
+int sqlite_gone(struct store *s, void (*each)(void *arg, int64_t job), void *arg,
 		struct err *err);
+int sqlite_list(struct store *s, const struct store_query *q, struct sieve *sieve,
+		struct err *err);
+/* The row the statement stands on; its texts are the statement's.  labels are not read. */
+int row_take(struct sqlite3_stmt *st, struct store_row *out, struct err *err);
 int sqlite_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
 		    char digest[65], struct err *err);
 int sqlite_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
 		     struct err *err);
+int sqlite_find_member(struct store *s, int64_t array, int64_t index, int64_t *job,
+		       struct err *err);
 int sqlite_row(struct store *s, int64_t job,
 	       void (*each)(void *arg, const struct store_row *row), void *arg,
 	       struct err *err);

@@ -96,6 +96,22 @@ int sqlite_boot(struct store *s, void (*each)(void *arg, const struct event *e),
 	return 0;
 }
 
+int sqlite_gone(struct store *s, void (*each)(void *arg, int64_t job), void *arg,
+		struct err *err)
+{
+	struct conn *c = reader(s);
+	sqlite3_stmt *st = conn_use(c, SQL_GONE, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	while ((rc = sqlite3_step(st)) == SQLITE_ROW)
+		each(arg, sqlite3_column_int64(st, 0));
+	rc = rc == SQLITE_DONE ? 0 : conn_fail(c, rc, err);
+	conn_unuse(c, SQL_GONE, st);
+	return rc;
+}
+
 int sqlite_docs(struct store *s, store_doc_each each, void *arg, struct err *err)
 {
 	struct conn *c = reader(s);
@@ -159,11 +175,9 @@ static int outcome_from_word(const char *word, enum outcome *out)
 	return -1;
 }
 
-static int give_row(sqlite3_stmt *st,
-		    void (*each)(void *arg, const struct store_row *row), void *arg,
-		    struct err *err)
+int row_take(sqlite3_stmt *st, struct store_row *out, struct err *err)
 {
-	struct store_row row = {
+	*out = (struct store_row){
 		.id = sqlite3_column_int64(st, 0),
 		.name = text(st, 3),
 		.owner = text(st, 4),
@@ -176,67 +190,20 @@ static int give_row(sqlite3_stmt *st,
 		.submitted_ms = sqlite3_column_int64(st, 11),
 		.started_ms = sqlite3_column_int64(st, 12),
 		.ended_ms = sqlite3_column_int64(st, 13),
+		.array = sqlite3_column_int64(st, 14),
+		.index = sqlite3_column_int64(st, 15),
+		.members = sqlite3_column_int64(st, 16),
+		.members_ended = sqlite3_column_int64(st, 17),
+		.members_failed = sqlite3_column_int64(st, 18),
+		.members_running = sqlite3_column_int64(st, 19),
 	};
 
-	if (job_state_from_word(text(st, 1), &row.state) < 0 ||
-	    outcome_from_word(text(st, 2), &row.outcome) < 0)
+	if (job_state_from_word(text(st, 1), &out->state) < 0 ||
+	    outcome_from_word(text(st, 2), &out->outcome) < 0)
 		return err_set(err, ERR_CORRUPT,
 			       "job %lld has the unknown state '%s' (%s)",
-			       (long long)row.id, text(st, 1), text(st, 2));
-	each(arg, &row);
+			       (long long)out->id, text(st, 1), text(st, 2));
 	return 0;
-}
-
-/* The index that leaves the fewest rows to look at. */
-static enum sql list_by(const struct store_query *q)
-{
-	if (q->live > 0)
-		return SQL_LIST_LIVE;
-	if (q->name)
-		return q->owner ? SQL_LIST_OWNER_NAME : SQL_LIST_NAME;
-	if (q->owner)
-		return SQL_LIST_OWNER;
-	if (q->group)
-		return SQL_LIST_GROUP;
-	if (q->outcome > OUTCOME_NONE)
-		return SQL_LIST_OUTCOME; /* only what has ended has one */
-	return q->live == 0 ? SQL_LIST_ENDED : SQL_LIST;
-}
-
-static void bind_list(sqlite3_stmt *st, const struct store_query *q)
-{
-	sqlite3_bind_int64(st, 1, q->before > 0 ? q->before : INT64_MAX);
-	if (q->owner)
-		sqlite3_bind_text(st, 2, q->owner, -1, SQLITE_STATIC);
-	if (q->group)
-		sqlite3_bind_text(st, 3, q->group, -1, SQLITE_STATIC);
-	if (q->name)
-		sqlite3_bind_text(st, 4, q->name, -1, SQLITE_STATIC);
-	if (q->live >= 0)
-		sqlite3_bind_int(st, 5, q->live > 0);
-	if (q->outcome >= 0)
-		sqlite3_bind_text(st, 6, outcome_word((enum outcome)q->outcome), -1,
-				  SQLITE_STATIC);
-	sqlite3_bind_int(st, 7, q->limit);
-}
-
-int sqlite_list(struct store *s, const struct store_query *q,
-		void (*each)(void *arg, const struct store_row *row), void *arg,
-		struct err *err)
-{
-	struct conn *c = reader(s);
-	enum sql which = list_by(q);
-	sqlite3_stmt *st = conn_use(c, which, err);
-	int rc, failed = 0;
-
-	if (!st)
-		return -1;
-	bind_list(st, q);
-	while (!failed && (rc = sqlite3_step(st)) != SQLITE_DONE)
-		failed = rc == SQLITE_ROW ? give_row(st, each, arg, err)
-					  : conn_fail(c, rc, err);
-	conn_unuse(c, which, st);
-	return failed;
 }
 
 int sqlite_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
@@ -290,12 +257,36 @@ int sqlite_find_name(struct store *s, const char *owner, const char *name, int64
 	return 0;
 }
 
+int sqlite_find_member(struct store *s, int64_t array, int64_t index, int64_t *job,
+		       struct err *err)
+{
+	struct conn *c = reader(s);
+	sqlite3_stmt *st = conn_use(c, SQL_FIND_MEMBER, err);
+	int rc;
+
+	if (!st)
+		return -1;
+	sqlite3_bind_int64(st, 1, array);
+	sqlite3_bind_int64(st, 2, index);
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*job = sqlite3_column_int64(st, 0);
+	else if (rc == SQLITE_DONE)
+		err_set(err, ERR_NOT_FOUND, "array %lld has no member %lld",
+			(long long)array, (long long)index);
+	else
+		conn_fail(c, rc, err);
+	conn_unuse(c, SQL_FIND_MEMBER, st);
+	return rc == SQLITE_ROW ? 0 : -1;
+}
+
 int sqlite_row(struct store *s, int64_t job,
 	       void (*each)(void *arg, const struct store_row *row), void *arg,
 	       struct err *err)
 {
 	struct conn *c = reader(s);
 	sqlite3_stmt *st = conn_use(c, SQL_ROW, err);
+	struct store_row row;
 	int rc, failed;
 
 	if (!st)
@@ -303,12 +294,14 @@ int sqlite_row(struct store *s, int64_t job,
 	sqlite3_bind_int64(st, 1, job);
 	rc = sqlite3_step(st);
 	if (rc == SQLITE_ROW)
-		failed = give_row(st, each, arg, err);
+		failed = row_take(st, &row, err);
 	else if (rc == SQLITE_DONE)
 		failed = err_set(err, ERR_NOT_FOUND, "there is no job %lld",
 				 (long long)job);
 	else
 		failed = conn_fail(c, rc, err);
+	if (!failed)
+		each(arg, &row);
 	conn_unuse(c, SQL_ROW, st);
 	return failed;
 }

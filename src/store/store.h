@@ -20,7 +20,7 @@
 
 struct store;
 
-/* One line of a list; strings are borrowed during the callback. */
+/* One line of a list; what it points to is borrowed during the callback. */
 struct store_row {
 	int64_t id;
 	const char *name, *owner, *group, *reason; /* reason may be "" */
@@ -29,14 +29,11 @@ struct store_row {
 	int priority, attempt, task_count,
 		exit_code; /* exit_code as `yard run` returns it */
 	int64_t submitted_ms, started_ms, ended_ms; /* 0: not yet */
-};
-
-struct store_query {
-	const char *owner, *group, *name; /* NULL: any */
-	int live;                         /* 1: live only, 0: ended only, -1: both */
-	int outcome;                      /* -1: any */
-	int64_t before;                   /* only ids below; 0: from the newest */
-	int limit; /* 1..STORE_LIMIT_MAX; others are brought into it */
+	int64_t array;                              /* whose member it is; 0: of none */
+	int64_t index;                              /* of a member: which one */
+	/* An array's; members 0: it is none. */
+	int64_t members, members_ended, members_failed, members_running;
+	const struct pairs *labels; /* NULL: none; of a row that is read: not known */
 };
 
 #define STORE_LIMIT_MAX 1000 /* rows or events of one read */
@@ -73,15 +70,13 @@ int store_boot(struct store *s, void (*each)(void *arg, const struct event *e), 
 int store_events(struct store *s, int64_t job, int64_t from_seq, int limit,
 		 void (*each)(void *arg, const struct event *e), void *arg,
 		 struct err *err);
-/* Newest first. */
-int store_list(struct store *s, const struct store_query *q,
-	       void (*each)(void *arg, const struct store_row *row), void *arg,
-	       struct err *err);
 /* ERR_NOT_FOUND when there is none.  By key: of that owner; by name: the newest. */
 int store_find_key(struct store *s, const char *owner, const char *key, int64_t *job,
 		   char digest[65], struct err *err);
 int store_find_name(struct store *s, const char *owner, const char *name, int64_t *job,
 		    struct err *err);
+int store_find_member(struct store *s, int64_t array, int64_t index, int64_t *job,
+		      struct err *err);
 int store_row(struct store *s, int64_t job,
 	      void (*each)(void *arg, const struct store_row *row), void *arg,
 	      struct err *err);

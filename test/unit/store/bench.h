@@ -7,6 +7,8 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/forget.h"
+#include "store/list.h"
 #include "store/store.h"
 #include "tap.h"
 #include "world/world.h"

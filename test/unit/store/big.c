@@ -77,18 +77,19 @@ static void page(struct bench *b, const char *what, struct store_query q, int wa
 {
 	struct seen s = { 0 };
 	double began, worst = 0, sum = 0;
+	int64_t next = 0;
 	int steps;
 
 	q.limit = 50;
 	steps_of(b);
-	store_list(b->s, &q, see_row, &s, NULL);
+	store_list(b->s, &q, see_row, &s, &next, NULL);
 	steps = steps_of(b);
 	OK(s.count == want && steps < 10000,
 	   "a page of %s: %d jobs, little work (%d steps)", what, s.count, steps);
 	seen_fini(&s);
 	for (int i = 0; i < 20; i++) {
 		began = now_ms();
-		store_list(b->s, &q, see_row, &s, NULL);
+		store_list(b->s, &q, see_row, &s, &next, NULL);
 		began = now_ms() - began;
 		sum += began;
 		worst = began > worst ? began : worst;
@@ -121,6 +122,20 @@ static void test_pages(struct bench *b, int64_t total)
 	page(b, "a rare outcome",
 	     (struct store_query){ .live = -1, .outcome = OUTCOME_STOPPED },
 	     rare > 50 ? 50 : rare - 1); /* number 7 is live */
+}
+
+/* Two of a kind of walk, and of a caller who owns nearly nothing. */
+static void test_visible(struct bench *b, int64_t total)
+{
+	static const struct principal eve = { .name = "eve",
+					      .groups = { "vision", "nobody", "speech" },
+					      .group_count = 3 };
+	int rare = (int)((total + 9992) / 10000);
+
+	page(b, "what eve may see", (struct store_query){ ANY, .see = &eve },
+	     rare < 50 ? rare : 50);
+	page(b, "what of it is live",
+	     (struct store_query){ .live = 1, .outcome = -1, .see = &eve }, 1);
 }
 
 static void test_rest(struct bench *b, int64_t total)
@@ -176,6 +191,7 @@ int main(void)
 	printf("# %lld jobs in %.1f s, %lld MB\n", (long long)total,
 	       (now_ms() - began) / 1e3, (long long)st.st_size >> 20);
 	test_pages(&b, total);
+	test_visible(&b, total);
 	test_rest(&b, total);
 	store_destroy(b.s);
 	world_destroy(b.w);

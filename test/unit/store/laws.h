@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench.h"
+#include "lists.h"
 
 static void law_empty(struct bench *b)
 {
@@ -255,94 +256,6 @@ static void law_rows(struct bench *b)
 	   "of that owner");
 }
 
-/* ---- lists, against a filter that anybody can read ---- */
-
-enum { LISTED = 400 };
-
-static const char *const owners[] = { "ann", "bob", "eve" };
-static const char *const names[] = { "train", "eval", "serve", "" };
-static const char *const groups[] = { "default", "vision" };
-
-static void see_nested(void *arg, const struct store_row *row)
-{
-	struct bench *b = arg;
-	struct seen s = { 0 };
-	struct store_query q = {
-		.live = -1, .outcome = -1, .limit = 1, .before = row->id
-	};
-
-	/* A read inside a read of the same kind. */
-	if (store_list(b->s, &q, see_row, &s, NULL) < 0 || (row->id > 1 && s.count != 1))
-		OK(false, "a list inside a list");
-	seen_fini(&s);
-}
-
-static void expect(const struct store_row *rows, const struct store_query *q,
-		   struct buf *out)
-{
-	int left = q->limit;
-
-	for (int i = LISTED; i-- > 0 && left > 0;) {
-		const struct store_row *r = &rows[i];
-		if ((q->before && r->id >= q->before) ||
-		    (q->owner && strcmp(q->owner, r->owner)) ||
-		    (q->group && strcmp(q->group, r->group)) ||
-		    (q->name && strcmp(q->name, r->name)) ||
-		    (q->live == 1 && r->state == JOB_ENDED) ||
-		    (q->live == 0 && r->state != JOB_ENDED) ||
-		    (q->outcome >= 0 && (int)r->outcome != q->outcome))
-			continue;
-		buf_printf(out, "%lld ", (long long)r->id);
-		left--;
-	}
-}
-
-static void law_lists(struct bench *b)
-{
-	struct store_row *rows = mem_alloc(LISTED, sizeof *rows);
-	struct store_batch *batch = store_batch_create();
-	int wrong = 0;
-
-	for (int i = 0; i < LISTED; i++) {
-		uint64_t r = world_random(b->w);
-		rows[i] = a_row(1000 + i, owners[r % 3],
-				r / 8 % 4 ? JOB_ENDED : JOB_RUNNING);
-		rows[i].name = names[r / 64 % 4];
-		rows[i].group = groups[r / 512 % 2];
-		if (rows[i].state == JOB_ENDED)
-			rows[i].outcome = (enum outcome)(1 + r / 4096 % 3);
-		store_batch_row(batch, &rows[i]);
-	}
-	OK(commit(b, batch) == ERR_NONE, "%d jobs to list", LISTED);
-	for (int i = 0; i < 2000; i++) {
-		uint64_t r = world_random(b->w);
-		AUTO_BUF struct buf want = { 0 };
-		struct seen s = { 0 };
-		struct store_query q = {
-			.owner = r % 2 ? owners[r / 2 % 3] : NULL,
-			.name = r / 8 % 2 ? names[r / 16 % 4] : NULL,
-			.group = r / 64 % 2 ? groups[r / 128 % 2] : NULL,
-			.live = (int)(r / 256 % 3) - 1,
-			.outcome = r / 1024 % 2 ? (int)(r / 2048 % 4) : -1,
-			.before = r / 8192 % 2 ? 1000 + (int64_t)(r / 16384 % LISTED) : 0,
-			.limit = 1 + (int)(r / (1 << 24) % 30),
-		};
-		/* Older rows of other laws come last; stay above them. */
-		expect(rows, &q, &want);
-		store_list(b->s, &q, see_row, &s, NULL);
-		wrong += strncmp(buf_str(&s.ids), buf_str(&want), want.len) != 0 ||
-			 (s.ids.len > want.len && atoll(s.ids.data + want.len) >= 1000);
-		seen_fini(&s);
-	}
-	IS_INT(wrong, 0,
-	       "two thousand random lists are what a plain filter gives, newest first");
-	OK(store_list(b->s,
-		      &(struct store_query){ .live = -1, .outcome = -1, .limit = 1000 },
-		      see_nested, b, NULL) == 0,
-	   "a read may read");
-	free(rows);
-}
-
 /* ---- order, and the end ---- */
 
 struct chain {
@@ -455,4 +368,6 @@ static void store_laws(struct bench *b)
 	law_chain(b);
 	reopen(b);
 	law_destroyed(b);
+	law_scan(b);
+	law_forget(b);
 }

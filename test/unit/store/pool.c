@@ -49,9 +49,10 @@ static void on_commit(void *arg, const struct err *err)
 	struct busy *y = arg;
 	struct seen s = { 0 };
 	struct store_query q = { .live = -1, .outcome = -1, .limit = 10 };
+	int64_t next;
 
 	y->wrong += err != NULL;
-	y->wrong += store_list(y->b->s, &q, see_row, &s, NULL) < 0 ||
+	y->wrong += store_list(y->b->s, &q, see_row, &s, &next, NULL) < 0 ||
 		    atoll(s.ids.data) != y->job;
 	seen_fini(&s);
 	if (++y->commits % 50 == 0 && !y->backing_up) {
