@@ -172,6 +172,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 							    .yard = d->yard,
 							    .who = d->who,
 							    .depot = d->depot,
+							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });
 	d->expiry = world_timer_create(d->world, expire_code, d);
 	expire_code(d);
@@ -198,6 +199,7 @@ void daemon_destroy(struct daemon *d)
 	store_destroy(d->store);
 	world_destroy(d->world);
 	http_server_destroy(d->http);
+	door_close(&d->door);
 	place_close(&d->place);
 	settings_fini(&d->settings);
 }

@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "main/door.h"
 #include "main/place.h"
 #include "who/directory.h"
 #include "wire/settings.h"
@@ -13,6 +14,7 @@
 struct daemon {
 	struct settings settings;
 	struct place place;
+	struct door door;
 	struct world *world;
 	struct store *store;
 	struct depot *depot;

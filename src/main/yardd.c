@@ -8,30 +8,41 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "main/config.h"
 #include "main/daemon.h"
 #include "wire/outcome.h"
 #include "world/log.h"
 
+/* People compare it with what `yard login` shows them. */
+static void tell_certificate(struct daemon *d)
+{
+	const struct tls_certificate *c;
+	char until[UNITS_TEXT_MAX];
+
+	if (!d->door.tls)
+		return;
+	c = tls_server_certificate(d->door.tls);
+	units_show_time(c->until_ms, until);
+	world_log(d->world, LEVEL_INFO, "certificate %s", c->fingerprint);
+	if (c->until_ms < world_now_ms(d->world))
+		world_log(d->world, LEVEL_WARN, "the certificate ended on %s", until);
+}
+
 /* Requests are answered from here on: the log says where, and whoever waits is told. */
 static int listen_and_tell(struct daemon *d, struct err *err)
 {
 	AUTO_BUF struct buf where = { 0 };
-	char host[256];
-	int port;
+	int port = 0;
 
 	buf_printf(&where, "unix://%s", d->place.socket);
-	if (d->settings.listen) {
-		if (settings_address(d->settings.listen, host, sizeof host, &port, err) <
-			    0 ||
-		    http_server_listen_tcp(d->http, host, port, &port, err) < 0)
-			return err_wrap(err, "--listen %s", d->settings.listen);
-		buf_printf(&where,
-			   strchr(host, ':') ? " http://[%s]:%d" : " http://%s:%d", host,
-			   port);
-	}
+	if (*d->door.host &&
+	    http_server_listen_tcp(d->http, d->door.host, d->door.port, &port, err) < 0)
+		return err_wrap(err, "--listen %s", d->settings.listen);
+	door_url(&d->door, port, &where);
 	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s",
 		  YARD_VERSION, where.data, d->place.state);
+	tell_certificate(d);
 	if (d->settings.ready_fd >= 0) {
 		dprintf((int)d->settings.ready_fd, "ready %s\n", where.data);
 		close((int)d->settings.ready_fd);
@@ -55,7 +66,8 @@ static int run(struct daemon *d, struct err *err)
 		files.rlim_cur = files.rlim_max; /* a follower takes two descriptors */
 		setrlimit(RLIMIT_NOFILE, &files);
 	}
-	if (daemon_boot(d, err) < 0 || listen_and_tell(d, err) < 0)
+	if (door_open(&d->door, &d->settings, &d->place, err) < 0 ||
+	    daemon_boot(d, err) < 0 || listen_and_tell(d, err) < 0)
 		return -1;
 	world_run(d->world);
 	*err = d->fatal;

@@ -34,6 +34,7 @@ struct settings {
 	uint8_t origin[SETTINGS_MAX]; /* enum settings_origin, by row */
 	const char *config;
 	const char *state, *socket, *listen, *node_name, *engine, *restore;
+	const char *tls, *tls_cert, *tls_key;
 	int64_t cpu_milli, memory_bytes; /* 0: what the machine has */
 	int64_t log_limit_bytes;
 	int64_t code_limit_bytes, code_keep_ms;
