@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bench.h"
+#include "store/docs.h"
 #include "lists.h"
 
 static void law_empty(struct bench *b)
@@ -219,6 +220,77 @@ static void keep_row(void *arg, const struct store_row *row)
 		   (long long)row->ended_ms);
 }
 
+/* ---- documents ---- */
+
+static void keep_doc(void *arg, const char *kind, const char *name, const char *body)
+{
+	buf_printf(arg, "%s/%s=%s\n", kind, name, body);
+}
+
+static struct store_batch *audited(struct bench *b, const char *action)
+{
+	struct store_batch *batch = store_batch_create();
+	struct event e = an_event(b, 0, EV_AUDIT);
+
+	e.by = (char *)(uintptr_t) "root";
+	e.scope = (char *)(uintptr_t)action;
+	e.name = (char *)(uintptr_t) "ann";
+	store_batch_event(batch, &e);
+	return batch;
+}
+
+static void keep_audit(void *arg, const struct event *e)
+{
+	buf_printf(arg, "%s ", e->kind == EV_AUDIT ? e->scope : "quota");
+}
+
+static void law_docs(struct bench *b)
+{
+	AUTO_BUF struct buf got = { 0 };
+	AUTO_BUF struct buf log = { 0 };
+	struct store_batch *batch = audited(b, "one");
+	struct event twice = { .seq = 1, .time_ms = 5, .kind = EV_AUDIT };
+	int64_t seq;
+
+	store_batch_doc(batch, "user", "bob", "{\"größe\":1}");
+	store_batch_doc(batch, "user", "ann", "first");
+	store_batch_doc(batch, "user", "ann", "last");
+	store_batch_doc(batch, "token", "ann", "");
+	store_batch_doc(batch, "user", "gone", "there");
+	store_batch_doc(batch, "user", "gone", NULL);
+	OK(commit(b, batch) == ERR_NONE && store_docs(b->s, keep_doc, &got, NULL) == 0,
+	   "documents are stored");
+	IS(buf_str(&got), "token/ann=\nuser/ann=last\nuser/bob={\"größe\":1}\n",
+	   "by kind and name, the last word of each");
+	batch = audited(b, "two");
+	store_batch_doc(batch, "user", "ann", NULL);
+	store_batch_doc(batch, "user", "nobody", NULL);
+	store_batch_doc(batch, "group", "lab", "g");
+	OK(commit(b, batch) == ERR_NONE, "one is removed, one that was not there too");
+	seq = b->seq;
+	batch = audited(b, "three");
+	store_batch_doc(batch, "user", "bob", NULL);
+	store_batch_doc(batch, "user", "eve", "e");
+	store_batch_event(batch, &twice);
+	OK(commit(b, batch) == ERR_CONFLICT, "a batch fails");
+	b->seq = seq;
+	reopen(b);
+	buf_clear(&got);
+	store_docs(b->s, keep_doc, &got, NULL);
+	IS(buf_str(&got), "group/lab=g\ntoken/ann=\nuser/bob={\"größe\":1}\n",
+	   "whole: its documents are as before, also for who opens it again");
+	store_audit(b->s, 0, 2, keep_audit, &log, NULL);
+	IS(buf_str(&log), "two one ", "the audit log is read newest first");
+	buf_clear(&log);
+	store_audit(b->s, seq - 1, 1, keep_audit, &log, NULL);
+	IS(buf_str(&log), "one ", "and further back");
+	/* Later laws count from an empty place. */
+	batch = audited(b, "four");
+	store_batch_doc(batch, "group", "lab", NULL);
+	store_batch_doc(batch, "token", "ann", NULL);
+	OK(commit(b, batch) == ERR_NONE, "they are removed");
+}
+
 static void law_rows(struct bench *b)
 {
 	struct store_batch *batch = store_batch_create();
@@ -363,6 +435,7 @@ static void store_laws(struct bench *b)
 	law_spans(b);
 	law_boot(b);
 	law_conflicts(b);
+	law_docs(b);
 	law_rows(b);
 	law_lists(b);
 	law_chain(b);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "store/docs.h"
 #include "store/schema.h"
 #include "store/sqlite_impl.h"
 #include "world/world_sim.h"
@@ -63,6 +64,10 @@ static void load(struct bench *b, struct promise *p, int batches)
 			}
 		}
 		p->tried_events = b->seq - 1;
+		/* A document that tells up to where the events must be. */
+		AUTO_FREE char *told = str_printf("%lld", (long long)p->tried_events);
+		store_batch_doc(batch, "last", "event", told);
+		store_batch_doc(batch, "event", told, "");
 		if (commit(b, batch) != ERR_NONE)
 			return;
 		p->events = p->tried_events;
@@ -75,6 +80,20 @@ static void count_event(void *arg, const struct event *e)
 	int64_t *next = arg;
 
 	*next = e->seq == *next ? *next + 1 : -1000000; /* a gap is never made good */
+}
+
+struct docs_seen {
+	int64_t last, most; /* as the one document says; of those one a batch */
+};
+
+static void see_doc(void *arg, const char *kind, const char *name, const char *body)
+{
+	struct docs_seen *d = arg;
+
+	if (str_eq(kind, "last"))
+		d->last = atoll(body);
+	else if (atoll(name) > d->most)
+		d->most = atoll(name);
 }
 
 /* 0: the promise is kept; else what is wrong. */
@@ -103,6 +122,11 @@ static const char *broken(struct bench *b, const struct promise *p)
 		return "an acknowledged event is gone";
 	if (next != p->events + 1 && next != p->tried_events + 1)
 		return "a batch is there in part";
+	struct docs_seen d = { 0 };
+	if (store_docs(b->s, see_doc, &d, NULL) < 0 || d.last != d.most)
+		return "documents of one batch do not agree";
+	if (d.last && d.last != next - 1)
+		return "documents and events do not agree";
 	if (n.next_seq != next ||
 	    n.next_job != (next == p->events + 1 ? p->jobs : p->tried_jobs) + 1)
 		return "rows and events do not agree";
