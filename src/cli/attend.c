@@ -343,21 +343,26 @@ static int watch_log(struct cli *c, struct watch *w, const struct job *names)
 	return code;
 }
 
-int attend_job(struct cli *c, int64_t job, int64_t tasks)
+int attend_job(struct cli *c, int64_t job, const struct job *names)
 {
-	/* All that the names of tasks need; the server is not asked for it. */
+	struct watch w;
+	char id[24];
+
+	watch_open(&w, c, job);
+	int code = watch_log(c, &w, names);
+	memcpy(id, w.job, sizeof id);
+	watch_close(&w);
+	return code >= 0 ? code : finish(c, id);
+}
+
+int attend_main(struct cli *c, int64_t job, int64_t tasks)
+{
 	struct role role = { .name = (char[]){ "main" }, .count = (int)tasks };
 	struct spec spec = { .roles = &role, .role_count = 1 };
 	AUTO_FREE struct task *list = mem_alloc((size_t)tasks, sizeof *list);
 	struct job names = { .spec = &spec, .tasks = list, .task_count = (size_t)tasks };
-	struct watch w;
-	char id[24];
 
 	for (int i = 0; i < tasks; i++)
 		list[i].index = i;
-	watch_open(&w, c, job);
-	int code = watch_log(c, &w, &names);
-	memcpy(id, w.job, sizeof id);
-	watch_close(&w);
-	return code >= 0 ? code : finish(c, id);
+	return attend_job(c, job, &names);
 }

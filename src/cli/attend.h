@@ -8,5 +8,7 @@
 
 #include "cli/cli.h"
 
-/* A job of so many tasks of the role "main".  Gives the exit code of the process. */
-int attend_job(struct cli *c, int64_t job, int64_t tasks);
+/* names: a job with the same tasks, for their names.  Gives the exit code of the process. */
+int attend_job(struct cli *c, int64_t job, const struct job *names);
+/* A job of so many tasks of the role "main", as `yard run` makes them: nobody is asked. */
+int attend_main(struct cli *c, int64_t job, int64_t tasks);

@@ -8,7 +8,8 @@
 
 const struct command *const commands[] = {
 	&cmd_run,        &cmd_submit,  &cmd_ls,   &cmd_show,  &cmd_logs, &cmd_why,
-	&cmd_wait,       &cmd_stop,    &cmd_exec, &cmd_nodes, &cmd_up,   &cmd_down,
+	&cmd_wait,       &cmd_stop,    &cmd_rm,   &cmd_clone, &cmd_priority,
+	&cmd_queue,      &cmd_events,  &cmd_exec, &cmd_nodes, &cmd_up,   &cmd_down,
 	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help, NULL,
 };
 

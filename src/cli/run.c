@@ -158,7 +158,7 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 		cli_print(&line);
 		return 0;
 	}
-	return attend_job(c, id, a->count ? a->count : 1);
+	return attend_main(c, id, a->count ? a->count : 1);
 }
 
 const struct command cmd_run = {

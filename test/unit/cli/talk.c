@@ -373,9 +373,9 @@ static void dead_daemon(void)
 static void json_pages(void)
 {
 	struct step s[] = {
-		{ "GET /yard/v1/jobs?state=live&limit=1000", NULL, 200,
+		{ "GET /yard/v1/jobs?state=live&limit=900", NULL, 200,
 		  text("{\"jobs\":[{\"id\":9},{\"id\":8}],\"next\":8}") },
-		{ "GET /yard/v1/jobs?state=live&limit=1000&before=8", NULL, 200,
+		{ "GET /yard/v1/jobs?state=live&limit=900&before=8", NULL, 200,
 		  text("{\"jobs\":[{\"id\":7}],\"next\":null}") },
 	};
 	struct result r = yard(s, COUNT_OF(s), "yard ls --json --limit 1500");

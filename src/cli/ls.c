@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ls.c - `yard ls`: jobs in a table, page by page. */
+#include <inttypes.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/view.h"
+#include "codec/url.h"
+
+#define PAGE          900 /* rows a request; servers give at most 999 */
+#define LIMIT_DEFAULT 50
+#define WATCH_MS      2000
+#define CLEAR         "\033[H\033[J"
+
+struct ls_args {
+	bool all, json, mine, watch;
+	int64_t limit;
+	const char *state, *owner, *group, *name, *search, *label, *color;
+};
+
+#define INTO(field) OPT_INTO(struct ls_args, field)
+/* clang-format off */
+static const struct opt ls_table[] = {
+	{ "all",    'a', OPT_FLAG, INTO(all),    NULL,      "also those that have ended" },
+	{ "state",  's', OPT_TEXT, INTO(state),  "STATE",   "only those in it: queued, running, ..., failed, ended" },
+	{ "mine",   'm', OPT_FLAG, INTO(mine),   NULL,      "only yours" },
+	{ "owner",  'o', OPT_TEXT, INTO(owner),  "USER",    "only those of this user" },
+	{ "group",  'g', OPT_TEXT, INTO(group),  "GROUP",   "only those of this group" },
+	{ "name",   0,   OPT_TEXT, INTO(name),   "NAME",    "only those of this name" },
+	{ "search", 0, OPT_TEXT, INTO(search), "TEXT",    "only those with this in their name" },
+	{ "label",  'l', OPT_TEXT, INTO(label),  "KEY=VALUE", "only those with this label" },
+	{ "limit",  'n', OPT_INT,  INTO(limit),  "N",       "at most so many (50)", 1, 1000000 },
+	{ "watch",  'w', OPT_FLAG, INTO(watch),  NULL,      "again every two seconds, until Ctrl-C" },
+	{ "json",   0,   OPT_FLAG, INTO(json),   NULL,      "as JSON" },
+	OPT_COLOUR(struct ls_args, color),
+};
+/* clang-format on */
+
+/* What is asked for, settled: outcomes are states, too, for people. */
+struct ls_query {
+	const struct ls_args *args;
+	const char *state, *outcome, *owner;
+};
+
+static int settle_state(struct ls_query *q, struct err *err)
+{
+	static const char *const groups[] = { "live", "ended", "all" };
+	const char *words[JOB_STATE_COUNT + OUTCOME_COUNT + COUNT_OF(groups)];
+	const char *state = q->args->state;
+	size_t n = 0;
+
+	q->state = q->args->all ? "all" : "live";
+	if (!state)
+		return 0;
+	for (int o = OUTCOME_NONE + 1; o < OUTCOME_COUNT; o++) {
+		words[n++] = outcome_word((enum outcome)o);
+		if (str_eq(state, words[n - 1])) {
+			q->state = "ended";
+			q->outcome = state;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < COUNT_OF(groups); i++)
+		words[n++] = groups[i];
+	for (int s = JOB_NEW + 1; s < JOB_STATE_COUNT; s++)
+		words[n++] = job_state_word((enum job_state)s);
+	q->state = state;
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(words[i], state))
+			return 0;
+	const char *guess = str_guess(state, words, n);
+	return err_set(err, ERR_INVALID, "--state '%s': there is no such state%s%s%s",
+		       state, guess ? "; did you mean " : "", guess ? guess : "",
+		       guess ? "?" : "");
+}
+
+/* Who the server takes us for; else who we are here. */
+static char *own_name(struct cli *c)
+{
+	AUTO_ANSWER struct answer a = { 0 };
+	struct err ignored;
+	const struct passwd *pw;
+
+	if (cli_get(c, &a, &ignored, "/me") == 0) {
+		const char *name = doc_str(doc_root(a.doc), "name", NULL);
+		if (name)
+			return mem_strdup(name);
+	}
+	pw = getpwuid(geteuid());
+	return mem_strdup(pw ? pw->pw_name : "");
+}
+
+static void ls_target(const struct ls_query *q, int64_t before, int64_t limit,
+		      struct buf *out)
+{
+	const struct ls_args *a = q->args;
+	const struct {
+		const char *name, *value;
+	} more[] = { { "outcome", q->outcome }, { "owner", q->owner },
+		     { "group", a->group },     { "name", a->name },
+		     { "search", a->search },   { "label", a->label } };
+
+	buf_printf(out, "/jobs?state=%s&limit=%" PRId64, q->state, limit);
+	if (before)
+		buf_printf(out, "&before=%" PRId64, before);
+	for (size_t i = 0; i < COUNT_OF(more); i++)
+		if (more[i].value)
+			url_query_add(out, more[i].name, more[i].value);
+}
+
+static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
+{
+	char took[UNITS_TEXT_MAX] = "", age[UNITS_TEXT_MAX];
+	const char *state = view_state(r->state, r->outcome);
+
+	if (r->started_ms)
+		units_show_duration((r->ended_ms ? r->ended_ms : now) - r->started_ms,
+				    took);
+	table_cell(t, TABLE_PLAIN, "%" PRId64, r->id);
+	table_cell(t, TABLE_PLAIN, "%s", r->name);
+	table_cell(t, view_colour(r->state, r->outcome), "%s", state);
+	table_cell(t, TABLE_PLAIN, "%d", r->task_count);
+	table_cell(t, TABLE_PLAIN, "%s", r->owner);
+	table_cell(t, TABLE_PLAIN, "%s", units_show_age(now - r->submitted_ms, age));
+	table_cell(t, TABLE_PLAIN, "%s", took);
+	table_cell(t, TABLE_DIM, "%s",
+		   r->reason && !str_eq(r->reason, state) ? r->reason : "");
+}
+
+/* Calls each for every job, page by page; *next: where those that were left out begin.
+ * Gives how many there were, or -1. */
+static int64_t ls_each(struct cli *c, const struct ls_query *q, int64_t *next,
+		       void (*each)(void *arg, const struct doc_node *row), void *arg,
+		       struct err *err)
+{
+	int64_t left = q->args->limit ? q->args->limit : LIMIT_DEFAULT, total = 0, got;
+
+	*next = 0;
+	do {
+		AUTO_BUF struct buf target = { 0 };
+		AUTO_ANSWER struct answer page = { 0 };
+		got = 0;
+		ls_target(q, *next, left < PAGE ? left : PAGE, &target);
+		if (cli_get(c, &page, err, "%s", target.data) < 0)
+			return -1;
+		const struct doc_node *list = doc_get(doc_root(page.doc), "jobs");
+		for (const struct doc_node *n = list ? list->first : NULL; n;
+		     n = n->next, got++)
+			each(arg, n);
+		left -= got;
+		total += got;
+		*next = doc_i64(doc_root(page.doc), "next", 0);
+	} while (got > 0 && left > 0 && *next);
+	return total;
+}
+
+static void add_json(void *arg, const struct doc_node *row)
+{
+	doc_write_json(row, arg, NULL);
+}
+
+/* All pages as one answer, in the form of one. */
+static int ls_json(struct cli *c, const struct ls_query *q, struct err *err)
+{
+	AUTO_BUF struct buf out = { 0 };
+	int64_t next;
+	struct json j;
+
+	json_init(&j, &out);
+	json_object(&j, NULL);
+	json_array(&j, "jobs");
+	if (ls_each(c, q, &next, add_json, &j, err) < 0)
+		return -1;
+	json_end(&j);
+	if (next)
+		json_i64(&j, "next", next);
+	else
+		json_null(&j, "next");
+	json_end(&j);
+	cli_print_json(&out);
+	return 0;
+}
+
+static void add_row(void *arg, const struct doc_node *row)
+{
+	struct wire_row r;
+
+	wire_row_read(row, &r);
+	ls_row(arg, &r, cli_now_ms());
+}
+
+static int ls_once(struct cli *c, const struct ls_query *q, struct err *err)
+{
+	static const char *const heads[] = { ">ID",   "NAME", "STATE", ">TASKS",
+					     "OWNER", ">AGE", ">TOOK", "REASON" };
+	struct table *t = table_create(heads, COUNT_OF(heads));
+	int64_t next, total = ls_each(c, q, &next, add_row, t, err);
+
+	if (q->args->watch && total >= 0 && isatty(STDOUT_FILENO))
+		cli_write(STDOUT_FILENO, CLEAR, sizeof CLEAR - 1);
+	if (total > 0)
+		view_print(c, t);
+	table_destroy(t);
+	if (total == 0)
+		cli_hint(
+			c,
+			str_eq(q->state, "live") && !q->args->search && !q->args->name
+				? "no job is live; `yard ls -a` shows those that have ended"
+				: "no such jobs");
+	if (total > 0 && next && !q->args->watch)
+		cli_hint(c, "there are more; `yard ls --limit %" PRId64 "` shows them",
+			 total * 4);
+	return total < 0 ? -1 : 0;
+}
+
+static int run_ls(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	const struct ls_args *a = args;
+	struct ls_query q = { .args = a, .owner = a->owner };
+	AUTO_FREE char *me = NULL;
+	struct err err;
+
+	(void)operands;
+	if (cli_colour(c, a->color, &err) < 0 || settle_state(&q, &err) < 0)
+		return cli_fail(c, &err);
+	if (a->mine)
+		q.owner = me = own_name(c);
+	int rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
+	while (rc == 0 && a->watch) {
+		usleep(WATCH_MS * 1000);
+		rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
+	}
+	return rc < 0 ? cli_fail(c, &err) : 0;
+}
+
+const struct command cmd_ls = {
+	.name = "ls",
+	.operands = "",
+	.summary = "list jobs, the newest first",
+	.table = ls_table,
+	.count = COUNT_OF(ls_table),
+	.args_size = sizeof(struct ls_args),
+	.run = run_ls,
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/* queue.c - `yard queue`: who waits, in the order of their turn, and for what. */
+#include <inttypes.h>
+
+#include "base/mem.h"
+#include "base/units.h"
+#include "cli/cli.h"
+#include "cli/view.h"
+
+struct queue_args {
+	bool json;
+	const char *color;
+};
+
+/* clang-format off */
+static const struct opt queue_table[] = {
+	{ "json", 0, OPT_FLAG, OPT_INTO(struct queue_args, json), NULL, "as JSON" },
+	OPT_COLOUR(struct queue_args, color),
+};
+/* clang-format on */
+
+static void queue_row(struct table *t, const struct doc_node *n, int64_t now)
+{
+	char age[UNITS_TEXT_MAX];
+	struct wire_row r;
+
+	wire_row_read(n, &r);
+	int64_t position = doc_i64(n, "position", 0);
+	if (position)
+		table_cell(t, TABLE_PLAIN, "%" PRId64, position);
+	else
+		table_cell(t, TABLE_PLAIN, "-");
+	table_cell(t, TABLE_PLAIN, "%" PRId64, r.id);
+	table_cell(t, TABLE_PLAIN, "%s", r.name);
+	table_cell(t, TABLE_PLAIN, "%s", r.owner);
+	table_cell(t, TABLE_PLAIN, "%d", r.priority);
+	table_cell(t, TABLE_PLAIN, "%s", units_show_age(now - r.submitted_ms, age));
+	table_cell(t, TABLE_DIM, "%s", doc_str(n, "why", r.reason ? r.reason : ""));
+}
+
+static int run_queue(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	static const char *const heads[] = { ">#",        ">ID",  "NAME",         "OWNER",
+					     ">PRIORITY", ">AGE", "WAITS BECAUSE" };
+	const struct queue_args *a = args;
+	AUTO_ANSWER struct answer answer = { 0 };
+	struct err err;
+	size_t rows = 0;
+
+	(void)operands;
+	if (cli_colour(c, a->color, &err) < 0)
+		return cli_fail(c, &err);
+	if (a->json)
+		return view_json(c, "/queue");
+	if (cli_get(c, &answer, &err, "/queue") < 0)
+		return cli_fail(c, &err);
+	struct table *t = table_create(heads, COUNT_OF(heads));
+	const struct doc_node *list = doc_get(doc_root(answer.doc), "jobs");
+	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next, rows++)
+		queue_row(t, n, cli_now_ms());
+	if (rows)
+		view_print(c, t);
+	else
+		cli_hint(c, "nobody waits");
+	table_destroy(t);
+	return 0;
+}
+
+const struct command cmd_queue = {
+	.name = "queue",
+	.operands = "",
+	.summary = "list who waits, in the order of their turn, and for what",
+	.table = queue_table,
+	.count = COUNT_OF(queue_table),
+	.args_size = sizeof(struct queue_args),
+	.run = run_queue,
+};
