@@ -34,6 +34,8 @@ enum field_kind {
 	FIELD_GROUP, /* fields inside, of the same object */
 	FIELD_RETRY, /* a group, or just its max */
 	FIELD_ROLES,
+	FIELD_MODE,
+	FIELD_SECRETS,
 	FIELD_KIND_COUNT
 };
 

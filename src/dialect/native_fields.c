@@ -98,6 +98,8 @@ static const struct field job[] = {
 	  "Jobs that must have ended, however they did.", "none", 0, 0, NULL, NULL },
 	{ "after-ok", FIELD_AFTER_OK, 0,
 	  "Jobs that must have succeeded.", "none", 0, 0, NULL, NULL },
+	{ "secrets", FIELD_SECRETS, 0,
+	  "Secrets that each task finds, by name, as variables or files; see [secrets](secrets.md).", "none", 0, 0, NULL, NULL },
 	{ "code", FIELD_TEXT, IN_JOB(code),
 	  "Hash of the code snapshot in /ml/usercode; `yard run` and `yard submit --code DIR` fill it in.", "none",
 	  0, 0, NULL, NULL },
@@ -182,6 +184,11 @@ const struct field_type field_types[FIELD_KIND_COUNT] = {
 	[FIELD_AFTER_OK] = { "the number of a job, or a list of them", JSON_IDS },
 	[FIELD_GROUP] = { "a map", NULL },
 	[FIELD_RETRY] = { "a map, or just the number of further attempts", NULL },
+	[FIELD_MODE] = { "an octal number such as 0600", "{\"type\":[\"string\",\"integer\"]}" },
+	[FIELD_SECRETS] = { "a list of {name: NAME, env: VARIABLE} or {name: NAME, file: PATH, mode: 0600}, each also with from: group/NAME",
+		"{\"type\":\"array\",\"maxItems\":32,\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
+			"\"required\":[\"name\"],\"properties\":{\"name\":" JSON_TEXT ",\"env\":" JSON_TEXT ",\"file\":" JSON_TEXT
+			",\"from\":" JSON_TEXT ",\"mode\":{\"type\":[\"string\",\"integer\"]}}}}" },
 	[FIELD_ROLES] = { "a list of roles, or a map of names to roles", NULL },
 };
 // clang-format on

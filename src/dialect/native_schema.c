@@ -93,6 +93,8 @@ static void put_field(struct json *j, const struct field *f)
 	case FIELD_SERVICES:
 	case FIELD_AFTER:
 	case FIELD_AFTER_OK:
+	case FIELD_MODE:
+	case FIELD_SECRETS:
 	case FIELD_KIND_COUNT:
 		json_array(j, "allOf");
 		json_raw(j, NULL, field_types[f->kind].schema);

@@ -339,6 +339,55 @@ static void read_jobs(struct native_reader *r, const struct field *f,
 	}
 }
 
+static void read_mode(struct native_reader *r, const struct field *f,
+		      const struct doc_node *n, void *at)
+{
+	if ((n->kind != DOC_NUMBER && n->kind != DOC_STRING) ||
+	    secret_mode_read(n->text, at) < 0)
+		not_allowed(r, n, field_types[f->kind].allowed);
+}
+
+static void read_secret(struct native_reader *r, const struct doc_node *n, struct spec *s)
+{
+#define IN_USE(member) offsetof(struct secret_use, member)
+	static const struct field fields[] = {
+		{ "name", FIELD_TEXT, IN_USE(name), NULL, NULL, 0, 0, NULL, NULL },
+		{ "env", FIELD_TEXT, IN_USE(env), NULL, NULL, 0, 0, NULL, NULL },
+		{ "file", FIELD_TEXT, IN_USE(file), NULL, NULL, 0, 0, NULL, NULL },
+		{ "mode", FIELD_MODE, IN_USE(mode), NULL, NULL, 0, 0, NULL, NULL },
+		{ "from", FIELD_TEXT, IN_USE(from), NULL, NULL, 0, 0, NULL, NULL },
+	};
+	static const struct field_set set = { "secret", fields, COUNT_OF(fields) };
+	const struct field_set *const sets[] = { &set, NULL };
+
+	if (n->kind != DOC_MAP) {
+		not_allowed(r, n, "{name: NAME, env: VARIABLE} or {name: NAME, file: PATH}");
+		return;
+	}
+	native_fields(r, &set, n, spec_add_secret(s, NULL));
+	native_unknown(r, sets, n);
+	if (doc_get(n, "mode") && !doc_get(n, "file"))
+		native_bad(r, n, "\"mode\" is for a file");
+}
+
+static void read_secrets(struct native_reader *r, const struct field *f,
+			 const struct doc_node *n, void *object)
+{
+	size_t i = 0;
+
+	if (n->kind != DOC_LIST) {
+		not_allowed(r, n, field_types[f->kind].allowed);
+		return;
+	}
+	if (!native_bounded(r, n, SECRET_USES_MAX))
+		return;
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		size_t before = native_enter_item(r, i++);
+		read_secret(r, c, object);
+		native_leave(r, before);
+	}
+}
+
 /* A long pause alone must not collide with a default that nobody wrote. */
 static void fit_backoff(const struct doc_node *n, struct retry *retry)
 {
@@ -380,7 +429,8 @@ static const value_reader readers[FIELD_KIND_COUNT] = {
 	[FIELD_INPUTS] = read_channels,   [FIELD_OUTPUTS] = read_channels,
 	[FIELD_SERVICES] = read_services, [FIELD_AFTER] = read_jobs,
 	[FIELD_AFTER_OK] = read_jobs,     [FIELD_GROUP] = read_group,
-	[FIELD_RETRY] = read_group,
+	[FIELD_RETRY] = read_group,       [FIELD_MODE] = read_mode,
+	[FIELD_SECRETS] = read_secrets,
 };
 
 void native_value(struct native_reader *r, const struct field *f,

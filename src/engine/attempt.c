@@ -385,6 +385,13 @@ static void on_frame(void *arg, const struct shim_frame *f)
 	}
 }
 
+static int send_secrets(int fd, const struct bundle *b, struct err *err)
+{
+	AUTO_VAULT struct vault *v = convert_secrets(b);
+
+	return v ? shim_secrets_send(fd, v, err) : 0;
+}
+
 void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 {
 	const struct link_events ev = { a, on_frame, on_link_end };
@@ -400,8 +407,12 @@ void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 	convert_bundle(&c, a->bundle, &task);
 	shim_task_encode(&task, &encoded);
 	shim_task_fini(&task);
+	/* Before the stream is opened: the descriptor goes with the first bytes of the socket. */
+	bool sent = send_secrets(shim->fd, a->bundle, &err) == 0;
 	bundle_destroy(TAKE(a->bundle));
-	a->link = link_open(p->world, shim->fd, &ev, &err);
+	a->link = sent ? link_open(p->world, shim->fd, &ev, &err) : NULL;
+	if (!sent)
+		close(shim->fd);
 	if (a->link && encoded.len <= SHIM_BUNDLE_MAX) {
 		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
 		pause_for(a, START_WITHIN_MS);

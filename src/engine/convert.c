@@ -70,6 +70,35 @@ static bool has_input(const struct bundle *b)
 	return false;
 }
 
+/* A variable that a secret takes the place of. */
+static bool is_secret(const struct bundle *b, const char *name)
+{
+	for (size_t i = 0; b->secrets && i < b->secrets->count; i++)
+		if (str_eq(b->secrets->items[i].env, name))
+			return true;
+	return false;
+}
+
+struct vault *convert_secrets(const struct bundle *b)
+{
+	const struct secret_set *set = b->secrets;
+	AUTO_FREE struct shim_secret *list =
+		set ? mem_alloc(set->count + 1, sizeof *list) : NULL;
+
+	for (size_t i = 0; set && i < set->count; i++) {
+		const struct secret_grant *g = &set->items[i];
+
+		list[i] = (struct shim_secret){
+			.kind = g->env ? SHIM_SECRET_ENV : SHIM_SECRET_FILE,
+			.name = g->env ? g->env : g->file,
+			.mode = (unsigned)g->mode,
+			.value = vault_data(g->value),
+			.len = vault_len(g->value),
+		};
+	}
+	return set && set->count ? shim_secrets_encode(list, set->count) : NULL;
+}
+
 void convert_bundle(const struct convert_context *c, const struct bundle *b,
 		    struct shim_task *out)
 {
@@ -84,6 +113,8 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 	for (size_t i = 0; i < b->argc; i++)
 		shim_list_add(&out->argv, b->argv[i]);
 	for (size_t i = 0; i < b->env.count; i++) {
+		if (is_secret(b, b->env.items[i].key))
+			continue;
 		AUTO_FREE char *var =
 			str_printf("%s=%s", b->env.items[i].key, b->env.items[i].value);
 
@@ -105,6 +136,7 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 	out->owner_uid = b->owner_uid;
 	if (b->uid_base >= 0 && b->owner_uid > 0 && has_input(b))
 		add_groups(b->owner_uid, &out->groups);
+	out->secret_count = b->secrets ? (int64_t)b->secrets->count : 0;
 	out->nofile = LIMIT_AS_OURS;
 	out->core_bytes = CORE_BYTES;
 	out->memlock_bytes = LIMIT_AS_OURS;

@@ -17,6 +17,8 @@ struct convert_context {
 /* The task is the caller's to shim_task_fini(). */
 void convert_bundle(const struct convert_context *c, const struct bundle *b,
 		    struct shim_task *out);
+/* Its secrets as the shim takes them, apart from the task; NULL: it has none. */
+struct vault *convert_secrets(const struct bundle *b);
 void convert_exit(const struct shim_exit *in, struct task_exit *out);
 void convert_lost(const char *why, struct task_exit *out);
 void convert_unstarted(const char *why, struct task_exit *out);

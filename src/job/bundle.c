@@ -28,6 +28,34 @@ void shared_unref(struct shared *s)
 		free(s);
 }
 
+struct secret_set *secret_set_create(size_t count)
+{
+	struct secret_set *s = mem_alloc(1, sizeof *s + count * sizeof s->items[0]);
+
+	s->refs = 1;
+	s->count = count;
+	return s;
+}
+
+struct secret_set *secret_set_ref(struct secret_set *s)
+{
+	if (s)
+		s->refs++;
+	return s;
+}
+
+void secret_set_unref(struct secret_set *s)
+{
+	if (!s || --s->refs > 0)
+		return;
+	for (size_t i = 0; i < s->count; i++) {
+		free(s->items[i].env);
+		free(s->items[i].file);
+		vault_unref(s->items[i].value);
+	}
+	free(s);
+}
+
 struct bundle *bundle_create(struct task_ref ref)
 {
 	struct bundle *b = mem_alloc(1, sizeof *b);
@@ -53,6 +81,7 @@ void bundle_destroy(struct bundle *b)
 	free(b->mounts);
 	pairs_fini(&b->env);
 	shared_unref(b->env_peers);
+	secret_set_unref(b->secrets);
 	free(b->folder);
 	free(b->hostname);
 	free(b->workdir);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vault.h"
 #include "job/placement.h"
 #include "job/resources.h"
 #include "job/spec.h"
@@ -30,6 +31,23 @@ struct shared {
 struct shared *shared_create(const void *text, size_t len); /* with one reference */
 struct shared *shared_ref(struct shared *s);
 void shared_unref(struct shared *s); /* NULL is fine */
+
+/* Secrets of an attempt, opened: the same for all its tasks, and apart from all that is
+ * written or told anywhere. */
+struct secret_grant {
+	char *env, *file; /* one of them: the variable, or the path inside */
+	int mode;         /* of the file */
+	struct vault *value;
+};
+struct secret_set {
+	int refs;
+	size_t count;
+	struct secret_grant items[];
+};
+
+struct secret_set *secret_set_create(size_t count); /* empty grants; one reference */
+struct secret_set *secret_set_ref(struct secret_set *s); /* NULL is fine in both */
+void secret_set_unref(struct secret_set *s);
 
 enum mount_kind {
 	MOUNT_BIND_RO, /* host path, read-only */
@@ -65,6 +83,7 @@ struct bundle {
 	int pids_max;
 	int64_t uid_base; /* root mode: first host uid of the owner's range; -1: private mode */
 	int64_t uid_count;
+	struct secret_set *secrets; /* or NULL */
 	int64_t owner_uid; /* who submitted it, on this machine; -1: not known */
 };
 

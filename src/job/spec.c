@@ -62,6 +62,13 @@ void spec_destroy(struct spec *s)
 	channels_free(s->outputs, s->output_count);
 	pairs_fini(&s->labels);
 	pairs_fini(&s->hyperparameters);
+	for (size_t i = 0; i < s->secret_count; i++) {
+		free(s->secrets[i].name);
+		free(s->secrets[i].env);
+		free(s->secrets[i].file);
+		free(s->secrets[i].from);
+	}
+	free(s->secrets);
 	array_fini(&s->array);
 	free(s->roles);
 	free(s->services);
@@ -158,6 +165,15 @@ struct service *spec_add_service(struct spec *s, const char *name, const char *r
 	v->role = mem_strdup(role);
 	v->port = mem_strdup(port);
 	return v;
+}
+
+struct secret_use *spec_add_secret(struct spec *s, const char *name)
+{
+	struct secret_use *u = add_one(&s->secrets, &s->secret_count, sizeof *u);
+
+	u->name = mem_strdup(name);
+	u->mode = SECRET_MODE;
+	return u;
 }
 
 void spec_add_after(struct spec *s, int64_t job, bool ok)

@@ -17,6 +17,7 @@
 #include "job/pairs.h"
 #include "job/problem.h"
 #include "job/resources.h"
+#include "job/secret_use.h"
 
 #define SPEC_ROLES_MAX    64
 #define SPEC_TASKS_MAX    4096 /* of one job, all roles together */
@@ -84,6 +85,8 @@ struct spec {
 	struct dependency *after;
 	size_t after_count;
 	char *code; /* content hash of the snapshot, or NULL */
+	struct secret_use *secrets; /* that every task gets */
+	size_t secret_count;
 	struct array array; /* count 0: it is one job */
 };
 
@@ -97,6 +100,7 @@ struct channel *spec_add_input(struct spec *s, const char *name, const char *uri
 struct channel *spec_add_output(struct spec *s, const char *name, const char *uri);
 struct service *spec_add_service(struct spec *s, const char *name, const char *role,
 				 const char *port);
+struct secret_use *spec_add_secret(struct spec *s, const char *name);
 void spec_add_after(struct spec *s, int64_t job, bool ok);
 int spec_task_count(const struct spec *s);
 struct resources spec_total(const struct spec *s); /* of all tasks together */

@@ -286,6 +286,7 @@ void spec_check(struct spec *s, struct problems *out)
 	check_services(&c, s);
 	check_after(&c, s);
 	check_array(&c, s);
+	check_secrets(&c, s);
 	if (s->code)
 		check_code(&c, s->code);
 	/* The bound also keeps what is stored within what doc.h reads back. */

@@ -35,3 +35,4 @@ void check_count(struct check *c, const char *leaf, size_t count, size_t max);
 
 void check_role(struct check *c, struct role *r); /* fills its defaults */
 void check_array(struct check *c, struct spec *s);
+void check_secrets(struct check *c, const struct spec *s);

@@ -3,6 +3,7 @@
  * the API shows can be submitted again.  Reading it back trusts it (it passed the check
  * before it was stored) but never so far that odd bytes could do harm. */
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -143,6 +144,32 @@ static void put_after(struct json *j, const char *key, const struct spec *s, boo
 	json_end(j);
 }
 
+static void put_secrets(struct json *j, const struct spec *s)
+{
+	char mode[8];
+
+	if (!s->secret_count)
+		return;
+	json_array(j, "secrets");
+	for (size_t i = 0; i < s->secret_count; i++) {
+		const struct secret_use *u = &s->secrets[i];
+
+		json_object(j, NULL);
+		json_str(j, "name", u->name);
+		if (u->env)
+			json_str(j, "env", u->env);
+		if (u->file) {
+			snprintf(mode, sizeof mode, "%04o", (unsigned)u->mode & 0777);
+			json_str(j, "file", u->file);
+			json_str(j, "mode", mode);
+		}
+		if (u->from)
+			json_str(j, "from", u->from);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_retry(struct json *j, const struct retry *r)
 {
 	json_object(j, "retry");
@@ -210,6 +237,7 @@ void spec_to_json(const struct spec *s, struct buf *out)
 	put_channels(&j, "outputs", s->outputs, s->output_count);
 	put_pairs(&j, "hyperparameters", &s->hyperparameters, true);
 	put_services(&j, s);
+	put_secrets(&j, s);
 	put_after(&j, "after", s, false);
 	put_after(&j, "after-ok", s, true);
 	if (s->code)
@@ -362,6 +390,22 @@ static void take_after(struct take *t, const struct doc_node *map, const char *k
 	}
 }
 
+static void take_secrets(struct take *t, const struct doc_node *map, struct spec *s)
+{
+	const struct doc_node *n = doc_get(map, "secrets");
+
+	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next) {
+		struct secret_use *u = spec_add_secret(s, doc_str(c, "name", ""));
+		const char *mode = doc_str(c, "mode", NULL);
+
+		u->env = take_text(t, c, "env");
+		u->file = take_text(t, c, "file");
+		u->from = take_text(t, c, "from");
+		if (mode && secret_mode_read(mode, &u->mode) < 0)
+			t->bad = "mode";
+	}
+}
+
 static void take_lists(struct take *t, const struct doc_node *map, struct spec *s)
 {
 	const struct doc_node *n = doc_get(map, "inputs");
@@ -377,6 +421,7 @@ static void take_lists(struct take *t, const struct doc_node *map, struct spec *
 	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
 		spec_add_service(s, c->key ? c->key : "", doc_str(c, "role", ""),
 				 doc_str(c, "port", ""));
+	take_secrets(t, map, s);
 	take_after(t, map, "after", s);
 	take_after(t, map, "after-ok", s);
 }

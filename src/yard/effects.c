@@ -25,12 +25,12 @@ int64_t yard_uid_base(const struct yard *y, const char *owner)
 	return y->config.uid_base + (int64_t)u->slot * WHO_RANGE;
 }
 
-static struct errand *errand_begin(struct yard *y, const struct job *j)
+struct errand *yard_errand_begin(struct yard *y, int64_t job, int attempt)
 {
 	struct errand *e = mem_alloc(1, sizeof *e);
 
 	*e = (struct errand){
-		.yard = y, .job = j->id, .attempt = j->attempt, .next = y->errands
+		.yard = y, .job = job, .attempt = attempt, .next = y->errands
 	};
 	if (y->errands)
 		y->errands->prev = e;
@@ -73,8 +73,14 @@ static void end_unstarted(struct yard *y, struct live *l, const char *why)
 	}
 }
 
+/* What all tasks of an attempt have in common. */
+struct common {
+	struct contract_peers *peers;
+	struct secret_set *secrets;
+};
+
 static void start_task(struct yard *y, struct live *l, size_t rank,
-		       const struct depot_places *p, const struct contract_peers *peers)
+		       const struct depot_places *p, const struct common *common)
 {
 	const struct job *j = l->job;
 	struct task_ref ref = ref_of(j, rank);
@@ -88,7 +94,7 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		.user_path = y->config.user_path,
 		.uid_base = yard_uid_base(y, j->owner),
 		.uid_count = WHO_RANGE,
-		.peers = peers,
+		.peers = common->peers,
 	};
 	struct bundle *b;
 
@@ -97,6 +103,7 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		return;
 	}
 	b = contract_bundle(j, (int)rank, &places);
+	b->secrets = secret_set_ref(common->secrets);
 	b->log_limit_bytes =
 		y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
 	y->engine->ops->start(y->engine, b);
@@ -166,12 +173,19 @@ static void prepared(void *arg, const struct depot_places *p, const struct err *
 		do_not_begin(y, l, "stopped before it was started");
 		return;
 	}
+	struct common common = { 0 };
+	struct err lost;
+	if (secrets_grant(y->config.secrets, l->job, &common.secrets, &lost) < 0) {
+		do_not_begin(y, l, lost.text);
+		return;
+	}
 	l->launched = true;
-	struct contract_peers *peers = contract_peers_create(l->job);
+	common.peers = contract_peers_create(l->job);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (l->job->tasks[i].state != TASK_OVER)
-			start_task(y, l, i, p, peers);
-	contract_peers_destroy(peers);
+			start_task(y, l, i, p, &common);
+	contract_peers_destroy(common.peers);
+	secret_set_unref(common.secrets);
 }
 
 static void launch(struct yard *y, struct live *l)
@@ -180,7 +194,7 @@ static void launch(struct yard *y, struct live *l)
 	l->maybe_begun = y->booting;
 	y->config.depot->ops->prepare(y->config.depot, l->job,
 				      yard_uid_base(y, l->job->owner), prepared,
-				      errand_begin(y, l->job));
+				      yard_errand_begin(y, l->job->id, l->job->attempt));
 }
 
 static void collected(void *arg, const struct err *err)
@@ -206,7 +220,7 @@ static void collect(struct yard *y, struct live *l)
 		return;
 	l->collecting = true;
 	y->config.depot->ops->collect(y->config.depot, l->job, collected,
-				      errand_begin(y, l->job));
+				      yard_errand_begin(y, l->job->id, l->job->attempt));
 }
 
 /* The one timer of a job; its state says what the time means. */
@@ -232,6 +246,8 @@ static void on_timer(void *arg)
 	case JOB_QUEUED:
 	case JOB_COLLECTING:
 	case JOB_SETTLING:
+	case JOB_OPEN:
+	case JOB_DRAINING:
 	case JOB_ENDED:
 	case JOB_STATE_COUNT:
 		return;

@@ -17,6 +17,7 @@
 #include "engine/engine.h"
 #include "job/job.h"
 #include "job/principal.h"
+#include "secret/secret.h"
 #include "store/store.h"
 #include "world/world.h"
 
@@ -37,6 +38,7 @@ struct yard_config {
 	struct world *world;
 	struct store *store;
 	struct depot *depot;
+	struct secrets *secrets; /* NULL: there are none */
 	struct engine *(*make_engine)(void *arg, const struct engine_sink *sink,
 				      struct err *err);
 	void *make_engine_arg;
@@ -69,6 +71,11 @@ void yard_set_quota(struct yard *y, const struct principal *who, const char *sco
 /* -1: no quota is set for that user or group. */
 int yard_quota(const struct yard *y, const char *scope, const char *name,
 	       struct quota *out);
+/* Every quota that was set, in the order in which they first were. */
+void yard_each_quota(const struct yard *y,
+		     void (*each)(void *arg, const char *scope, const char *name,
+				  const struct quota *q),
+		     void *arg);
 /* What spec would meet now: 0, or why it can never run; words: would it start now, or why not. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
