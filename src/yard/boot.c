@@ -109,8 +109,12 @@ int yard_boot(struct yard *y, struct err *err)
 	if (!y->engine)
 		return -1;
 	y->engine->ops->begin(y->engine);
+	yard_array_count(y);
 	redo(y);
 	y->booting = false;
+	if (yard_resume_forgetting(y, err) < 0)
+		return -1;
+	yard_array_resume(y);
 	y->step_asked = true;
 	yard_kick(y);
 	return 0;
@@ -146,6 +150,7 @@ static void drop_pendings(struct pendings *p)
 		if (p->items[i].event.kind != EVENT_KIND_COUNT)
 			event_fini(&p->items[i].event);
 		yard_free_docs(p->items[i].docs, p->items[i].doc_count);
+		yard_free_forgets(p->items[i].forgets, p->items[i].forget_count);
 	}
 	free(p->items);
 }

@@ -5,8 +5,10 @@
  *   effects.c  what is done outside once an event is on disk
  *   boot.c     fold what the store has, find what runs, repeat what must be repeated
  *   held.c     jobs that wait for other jobs
+ *   array.c    arrays and their members
  *   submit.c   what callers may ask for
  *   change.c   documents: changed with a line of the audit log, given to who keeps them
+ *   edit.c     a job's priority; deleting it
  *   place.c    the plan's deltas and decisions
  *   query.c    what callers may read
  */
@@ -18,6 +20,7 @@
 #define PLANT_BOOT   1 /* an effect is not redone at boot */
 #define PLANT_ANSWER 2 /* an answer comes before the commit */
 #define PLANT_SLOT   3 /* a slot is not given back */
+#define PLANT_ARRAY  4 /* members that are alive at boot are made again */
 #ifndef YARD_PLANT
 #define YARD_PLANT 0
 #endif
@@ -29,6 +32,9 @@ void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
 /* An EV_AUDIT with the documents it tells of; takes both. */
 void yard_record_docs(struct yard *y, struct event *e, struct yard_doc *docs,
 		      size_t count, yard_done done, void *arg);
+/* An EV_AUDIT with the jobs that are deleted; takes both. */
+void yard_record_forget(struct yard *y, struct event *e, struct forget *forgets,
+			size_t count, yard_done done, void *arg);
 void yard_answer(struct yard *y, int64_t job, bool again, yard_done done, void *arg);
 void yard_refuse(struct yard *y, const struct err *err, yard_done done, void *arg);
 void yard_kick(struct yard *y); /* a flush comes soon */
@@ -37,11 +43,13 @@ void yard_follow_up(struct yard *y, struct live *l,
 struct live *yard_find(const struct yard *y, int64_t job);
 struct live *yard_adopt_job(struct yard *y, struct job *j);
 void yard_drop_job(struct yard *y, struct live *l);
+void yard_mark_dirty(struct yard *y, struct live *l); /* its row goes into the batch */
 
 /* effects.c */
 /* task: the only one that FX_TERM concerns; -1: all. */
 void yard_act(struct yard *y, struct live *l, uint32_t effects, int task);
 bool yard_has_outputs(const struct job *j);
+struct errand *yard_errand_begin(struct yard *y, int64_t job, int attempt);
 void yard_errand_end(struct errand *e);
 int64_t yard_uid_base(const struct yard *y, const char *owner); /* -1: private mode */
 
@@ -60,11 +68,32 @@ void yard_plan_step(struct yard *y);
 int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */
 void yard_free_docs(struct yard_doc *docs, size_t count);
 
+/* edit.c */
+bool yard_is_forgotten(const struct yard *y, int64_t job); /* not on disk yet */
+void yard_forgotten(struct yard *y, const struct forget *forgets, size_t count);
+void yard_free_forgets(struct forget *forgets, size_t count);
+int yard_resume_forgetting(struct yard *y, struct err *err); /* at boot */
+
+/* submit.c: what one who is not admin may give */
+int yard_check_priority(const struct yard *y, const struct principal *who, int priority,
+			struct err *err);
+
 /* boot.c */
 int yard_boot(struct yard *y, struct err *err);
 
 /* held.c: dependencies of a held job, looked at when it is held and when one ends */
 void yard_check_held(struct yard *y, struct live *l);
+
+/* array.c */
+void yard_array_join(struct yard *y, const struct job *j); /* it is alive from now on */
+void yard_array_left(struct yard *y, const struct job *j); /* its end is recorded */
+void yard_array_moved(struct yard *y, const struct job *j, enum job_state before);
+void yard_array_fill(struct yard *y, struct live *l);
+void yard_array_drain(struct yard *y, struct live *l);
+void yard_array_priority(struct yard *y, const struct live *l); /* those alive */
+void yard_array_count(struct yard *y);  /* at boot, once all is folded */
+void yard_array_resume(struct yard *y); /* at boot, last: make and stop what is due */
+void yard_array_why(struct yard *y, const struct job *j, struct buf *words);
 
 void yard_sink(struct yard *y,
 	       struct engine_sink *out); /* effects.c: the engine's reports */

@@ -51,6 +51,20 @@ static void fold_one(void *arg, const struct event *e)
 		job_apply(l->job, e);
 }
 
+static void take_row(void *arg, const struct store_row *row)
+{
+	struct job *j = arg;
+
+	j->state = row->state;
+	j->outcome = row->outcome;
+	j->started_ms = row->started_ms;
+	j->ended_ms = row->ended_ms;
+	j->members.made = j->members.ended = row->members_ended;
+	j->members.failed = row->members_failed;
+	free(j->reason);
+	j->reason = mem_strdup(row->reason);
+}
+
 struct job *yard_load(struct yard *y, int64_t job, struct err *err)
 {
 	struct loading l = { .count = STORE_LIMIT_MAX };
@@ -62,6 +76,10 @@ struct job *yard_load(struct yard *y, int64_t job, struct err *err)
 			job_destroy(l.job);
 			return NULL;
 		}
+		/* An array has an event for each member: its row knows what they come to. */
+		if (l.job && job_is_array(l.job) && l.count == STORE_LIMIT_MAX &&
+		    store_row(y->config.store, job, take_row, l.job, NULL) == 0)
+			break;
 	}
 	if (!l.job)
 		err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
@@ -120,6 +138,10 @@ void yard_why(struct yard *y, const struct job *j, struct buf *words)
 		buf_adds(words, "it does not wait: ");
 		where_it_runs(j, words);
 		break;
+	case JOB_OPEN:
+	case JOB_DRAINING:
+		yard_array_why(y, j, words);
+		break;
 	case JOB_NEW:
 	case JOB_SETTLING:
 	case JOB_STATE_COUNT:
@@ -146,6 +168,12 @@ static int running_task(struct yard *y, int64_t job, int task, struct task_ref *
 	if (!j)
 		return err_set(err, ERR_CONFLICT, "job %lld does not run",
 			       (long long)job);
+	if (job_is_array(j))
+		return err_set(err, ERR_CONFLICT,
+			       "job %lld is an array: it is its members that run, %lld.0 to "
+			       "%lld.%d",
+			       (long long)job, (long long)job, (long long)job,
+			       j->spec->array.count - 1);
 	if (task < 0 || (size_t)task >= j->task_count)
 		return err_set(err, ERR_NOT_FOUND, "job %lld has tasks 0 to %zu, not %d",
 			       (long long)job, j->task_count - 1, task);
@@ -189,6 +217,17 @@ int yard_quota(const struct yard *y, const char *scope, const char *name,
 		return -1;
 	*out = entry->quota;
 	return 0;
+}
+
+void yard_each_quota(const struct yard *y,
+		     void (*each)(void *arg, const char *scope, const char *name,
+				  const struct quota *q),
+		     void *arg)
+{
+	const struct quota_entry *entry;
+
+	for (size_t it = 0; (entry = map_next(y->quotas, &it));)
+		each(arg, entry->scope, entry->name, &entry->quota);
 }
 
 size_t yard_nodes(const struct yard *y, struct yard_node *out, size_t max)

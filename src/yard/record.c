@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/docs.h"
+#include "store/forget.h"
 #include "world/log.h"
 #include "yard/internal.h"
 
@@ -85,6 +86,7 @@ struct live *yard_adopt_job(struct yard *y, struct job *j)
 	l->job = j;
 	map_put(y->live, j->id, l);
 	count_owner(y, j->owner, 1);
+	yard_array_join(y, j);
 	if (j->key) {
 		AUTO_BUF struct buf name = { 0 };
 		key_name(j, &name);
@@ -104,6 +106,7 @@ void yard_drop_job(struct yard *y, struct live *l)
 	}
 	world_timer_destroy(l->timer);
 	free(l->dependants);
+	free(l->members);
 	job_destroy(l->job);
 	free(l);
 }
@@ -123,6 +126,10 @@ void yard_follow_up(struct yard *y, struct live *l, uint32_t effects)
 		yard_plan_id(y, PLAN_RELEASE, l->job->id);
 	if (effects & (FX_QUEUE | FX_RELEASE | FX_UNQUEUE))
 		y->step_asked = true;
+	if (effects & FX_MEMBERS)
+		yard_array_fill(y, l);
+	if (effects & FX_DRAIN)
+		yard_array_drain(y, l);
 	if (effects & FX_SETTLE) {
 		job_settle(l->job, world_now_ms(y->world), &next);
 		yard_record(y, &next, NULL, NULL);
@@ -154,7 +161,7 @@ static void append(struct yard *y, struct event *e)
 	yard_kick(y);
 }
 
-static void mark_dirty(struct yard *y, struct live *l)
+void yard_mark_dirty(struct yard *y, struct live *l)
 {
 	if (l->dirty)
 		return;
@@ -181,12 +188,23 @@ static void enqueue(struct yard *y, struct event *e, uint32_t effects, yard_done
 	*e = (struct event){ 0 };
 }
 
+/* What an array's members, or a member's array, have to know of an event. */
+static void tell_family(struct yard *y, struct live *l, enum event_kind kind)
+{
+	if (kind == EV_PRIORITY)
+		yard_array_priority(y, l);
+	if (kind == EV_ENDED && l->job->array)
+		yard_array_left(y, l->job);
+}
+
 void yard_record(struct yard *y, struct event *e, yard_done done, void *arg)
 {
 	struct live *l = e->job ? yard_find(y, e->job) : NULL;
-	bool ended = e->kind == EV_ENDED;
+	enum event_kind kind = e->kind;
 	uint32_t effects = 0;
 
+	if (l && job_is_array(l->job))
+		e->count = l->job->members.made;
 	if (e->job && (!l || !job_legal(l->job, e))) {
 		/* A late or repeated report: the truth is recorded already. */
 		event_fini(e);
@@ -196,17 +214,20 @@ void yard_record(struct yard *y, struct event *e, yard_done done, void *arg)
 	if (l) {
 		enum job_state before = l->job->state;
 
-		mark_dirty(y, l);
+		yard_mark_dirty(y, l);
 		effects = job_apply(l->job, e);
 		/* What the timer meant is over; the new state's effects set it again. */
 		if (l->timer && l->job->state != before)
 			world_timer_stop(l->timer);
+		if (l->job->array)
+			yard_array_moved(y, l->job, before);
 	}
 	enqueue(y, e, effects, done, arg);
 	if (!l)
 		return;
 	yard_follow_up(y, l, effects);
-	if (ended)
+	tell_family(y, l, kind);
+	if (kind == EV_ENDED)
 		tell_dependants(y, l);
 }
 
@@ -221,7 +242,7 @@ void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
 	append(y, e);
 	e->spec = NULL;
 	l = yard_adopt_job(y, job_create(e, spec));
-	mark_dirty(y, l);
+	yard_mark_dirty(y, l);
 	effects = life_at_boot(l->job->state);
 	enqueue(y, e, effects, done, arg);
 	yard_follow_up(y, l, effects);
@@ -244,6 +265,26 @@ void yard_record_docs(struct yard *y, struct event *e, struct yard_doc *docs,
 	p = &y->waiting.items[y->waiting.count - 1];
 	p->docs = docs;
 	p->doc_count = count;
+}
+
+static void batch_forgets(struct yard *y, const struct forget *forgets, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		store_batch_forget(y->batch, forgets[i].job, forgets[i].owner,
+				   forgets[i].key);
+}
+
+void yard_record_forget(struct yard *y, struct event *e, struct forget *forgets,
+			size_t count, yard_done done, void *arg)
+{
+	struct pending *p;
+
+	append(y, e);
+	batch_forgets(y, forgets, count);
+	enqueue(y, e, 0, done, arg);
+	p = &y->waiting.items[y->waiting.count - 1];
+	p->forgets = forgets;
+	p->forget_count = count;
 }
 
 static void tell_watches(struct yard *y, const struct event *e)
@@ -281,6 +322,8 @@ static void release_committed(struct yard *y)
 		if (is_event)
 			event_fini(&p->event);
 		yard_free_docs(p->docs, p->doc_count);
+		yard_forgotten(y, p->forgets, p->forget_count);
+		yard_free_forgets(p->forgets, p->forget_count);
 	}
 	free(done.items);
 }
@@ -349,8 +392,9 @@ static void rebuild_batch(struct yard *y)
 		if (e->kind == EV_SUBMITTED)
 			e->spec = NULL;
 		batch_docs(y, p->docs, p->doc_count);
+		batch_forgets(y, p->forgets, p->forget_count);
 		if (l)
-			mark_dirty(y, l);
+			yard_mark_dirty(y, l);
 	}
 }
 

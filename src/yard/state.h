@@ -13,10 +13,17 @@ struct live {
 	struct world_timer *timer; /* time limit, grace or pause: the state says which */
 	int64_t *dependants;       /* jobs that wait for this one */
 	size_t dependant_count, dependant_cap;
+	int64_t *members; /* of an array: those alive, by number */
+	size_t member_count, member_cap;
 	bool launched; /* this attempt's tasks are the engine's: exits will come from there */
 	bool maybe_begun; /* an earlier process may have given this attempt to the engine */
 	bool collecting;
 	bool dirty; /* its row is not in the batch yet */
+};
+
+struct forget {
+	int64_t job;
+	char *owner, *key; /* of its idempotency key, or NULL */
 };
 
 /* What waits for a commit: an event with its effects, a caller's answer, or both. */
@@ -25,6 +32,8 @@ struct pending {
 	uint32_t effects;
 	struct yard_doc *docs; /* of EV_AUDIT: in one batch with it, however often tried */
 	size_t doc_count;
+	struct forget *forgets; /* jobs deleted with it; the one that was named comes last */
+	size_t forget_count;
 	yard_done done;
 	void *arg;
 	int64_t job;

@@ -67,8 +67,10 @@ static size_t node_index(struct census *c, const char *name)
 	return c->count++;
 }
 
-static void count_job(struct run *r, struct census *c, const struct job *j)
+static void count_job(struct run *r, const struct job *j, void *arg)
 {
+	struct census *c = arg;
+
 	for (size_t t = 0; t < j->task_count; t++) {
 		const struct placement *p = &j->tasks[t].place;
 		size_t n = node_index(c, p->node);
@@ -79,6 +81,12 @@ static void count_job(struct run *r, struct census *c, const struct job *j)
 		c->devices[n] |= p->devices[0].mask;
 		resources_add(&c->used[n], &j->spec->roles[j->tasks[t].role].each);
 	}
+}
+
+static void count_holder(struct run *r, const struct job *j, void *arg)
+{
+	if (holds(j))
+		count_job(r, j, arg);
 }
 
 bool check_now(struct run *r)
@@ -94,7 +102,9 @@ bool check_now(struct run *r)
 		const struct job *j =
 			r->claims[i].job ? yard_live(r->yard, r->claims[i].job) : NULL;
 		if (j && holds(j))
-			count_job(r, &c, j);
+			count_job(r, j, &c);
+		if (j && job_is_array(j))
+			each_member(r, j->id, count_holder, &c);
 	}
 	for (size_t i = 0; i < n; i++) {
 		size_t at = node_index(&c, nodes[i].node.name);
@@ -163,28 +173,30 @@ static void one_event(void *arg, const struct event *e)
 	job_apply(h->fold, e);
 }
 
-static void check_job(struct run *r, const struct claim *c)
+void check_history(struct run *r, int64_t job)
 {
-	struct history h = { .r = r, .job = c->job };
+	struct history h = { .r = r, .job = job };
 	struct err err = { 0 };
 
-	if (store_events(r->store, c->job, 0, 100000, one_event, &h, &err) < 0)
-		broke(r, "events of job %lld: %s", (long long)c->job, err.text);
+	if (store_events(r->store, job, 0, 100000, one_event, &h, &err) < 0)
+		broke(r, "events of job %lld: %s", (long long)job, err.text);
 	if (h.submitted != 1 || h.ended != 1)
-		broke(r, "job %lld was submitted %d and ended %d times",
-		      (long long)c->job, h.submitted, h.ended);
+		broke(r, "job %lld was submitted %d and ended %d times", (long long)job,
+		      h.submitted, h.ended);
 	for (int a = 1; h.fold && a <= h.fold->attempt; a++) {
 		for (size_t t = 0; t < h.fold->task_count; t++) {
-			struct task_ref ref = { .job = c->job,
+			struct task_ref ref = { .job = job,
 						.task = (int)t,
 						.attempt = a };
 			if (engine_sim_starts(r->machine, &ref) > 1)
 				broke(r, "attempt %d of task %zu of job %lld ran twice",
-				      a, t, (long long)c->job);
+				      a, t, (long long)job);
 		}
 	}
-	if (h.fold && c->stop_acked && h.fold->outcome == OUTCOME_NONE)
-		broke(r, "job %lld was stopped and has no outcome", (long long)c->job);
+	if (h.fold && h.fold->outcome == OUTCOME_NONE)
+		broke(r, "job %lld has ended without an outcome", (long long)job);
+	if (h.fold && job_is_array(h.fold))
+		check_members_of(r, job);
 	job_destroy(h.fold);
 }
 
@@ -206,6 +218,6 @@ bool check_end(struct run *r)
 			      (long long)nodes[i].used.cpu_milli);
 	for (size_t i = 0; i < r->claim_count; i++)
 		if (r->claims[i].acked)
-			check_job(r, &r->claims[i]);
+			check_history(r, r->claims[i].job);
 	return r->broken.code == ERR_NONE;
 }

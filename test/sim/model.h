@@ -62,4 +62,9 @@ bool check_now(struct run *r);
 bool check_end(struct run *r);
 bool check_boot(struct run *r); /* right after a boot: nothing acknowledged is gone */
 void check_exit(struct run *r, const struct event *e); /* at the moment it is told */
+/* arrays.c: what must be true of an array and its members; each: called for each of them. */
+void each_member(struct run *r, int64_t array,
+		 void (*each)(struct run *r, const struct job *j, void *arg), void *arg);
+void check_members_of(struct run *r, int64_t array);
+void check_history(struct run *r, int64_t job); /* check.c: of any job that has ended */
 void broke(struct run *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -10,7 +10,7 @@
 
 #define ACTIONS        120
 #define END_STEPS_MAX  400000
-#define END_VIRTUAL_MS (48ll * 3600 * 1000)
+#define END_VIRTUAL_MS (60ll * 24 * 3600 * 1000) /* members one after the other */
 
 static uint64_t chance(struct run *r, uint64_t below)
 {
@@ -129,6 +129,11 @@ static struct spec *make_spec(const struct claim *c)
 	if (v % 2) {
 		s->outputs = mem_alloc(1, sizeof *s->outputs);
 		s->outputs[s->output_count++].name = mem_strdup("model");
+	}
+	if (v % 8 == 5) {
+		s->array.count = 1 + v / 8 % 9;
+		s->array.parallel = v / 72 % 4;
+		s->array.stop_after = v % 3 ? 0 : 1 + v / 8 % 3;
 	}
 	if (c->after) {
 		s->after = mem_alloc(1, sizeof *s->after);
