@@ -42,6 +42,7 @@ enum route_takes { ROUTE_NO_BODY, ROUTE_BODY, ROUTE_STREAM };
 
 #define BODY_SMALL (64 << 10) /* what a person may type */
 #define BODY_SPEC  (4 << 20)
+#define ROUTE_ANY  "any" /* for .answer: whatever JSON object */
 #define ROUTE_JSON "application/json"
 #define ROUTE_YAML "application/yaml"
 #define ROUTE_TEXT "text/plain; charset=utf-8"
@@ -98,5 +99,7 @@ int route_allows(const struct route *r, const struct principal *p, struct err *e
 int route_find(struct exchange *ex, int *status, struct err *err);
 /* Then, once it is known who asks: the rule, the query, the job.  -1 with err. */
 int route_admit(struct exchange *ex, struct err *err);
+/* body.c: the whole body is there; whether it has the shape the row names. */
+int route_body(const struct exchange *ex, struct err *err);
 /* find.c: the job that ex->param[0] names, which the caller may see; and its rule. */
 int route_job(struct exchange *ex, struct err *err);

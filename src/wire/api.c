@@ -106,6 +106,18 @@ void wire_event_read(const struct doc_node *map, struct wire_event *out)
 	};
 }
 
+/* A message that is about a field begins with it: "limit: ...".  How many bytes it has,
+ * 0: it is about none. */
+static size_t field_bytes(const struct err *err)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.[]";
+	size_t n = strspn(err->text, plain);
+
+	return str_starts(err->text + n, ": ") && wire_http_status(err->code) < 500 ? n
+										    : 0;
+}
+
 void wire_error_write(struct buf *out, const struct err *err,
 		      const struct problems *problems)
 {
@@ -116,6 +128,8 @@ void wire_error_write(struct buf *out, const struct err *err,
 	json_object(&j, "error");
 	json_str(&j, "code", err_word(err->code));
 	json_str(&j, "message", err->text);
+	if (field_bytes(err) && !(problems && problems->count))
+		json_strn(&j, "field", err->text, field_bytes(err));
 	if (problems && problems->count) {
 		json_str(&j, "field", problems->items[0].field);
 		json_array(&j, "problems");

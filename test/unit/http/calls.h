@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/* calls.h - for every route a request that succeeds, in this order, on the yard of
+ * openapi.c: job 1 has ended, job 2 runs for a long time.  A route without a line fails
+ * the test; so does one whose answer has not the shape its row names.
+ */
+#pragma once
+
+#include "fixture.h"
+
+#define NO_HASH "0000000000000000000000000000000000000000000000000000000000000000"
+
+struct call {
+	const char *name;   /* of the route */
+	const char *target; /* behind WIRE_PREFIX, unless the route is of the root */
+	const char *body;   /* NULL: none */
+	const char *headers;
+	int status; /* 0: as the row says */
+};
+
+/* clang-format off */
+static const struct call calls[] = {
+	{ "version", "/version" },
+	{ "health", "/health" },
+	{ "job_schema", "/schema/job.json" },
+	{ "openapi", "/openapi.json" },
+	{ "list_nodes", "/nodes" },
+	{ "submit_job", "/jobs", JOB },
+	{ "submit_job", "/jobs?dry_run=1", JOB, .status = 200 },
+	{ "submit_job", "/jobs", JOB, "Idempotency-Key: k\r\n" },
+	{ "submit_job", "/jobs", JOB, "Idempotency-Key: k\r\n", 200 },
+	{ "list_jobs", "/jobs" },
+	{ "list_jobs", "/jobs?limit=1&state=ended&owner=" },
+	{ "show_job", "/jobs/1" },
+	{ "show_job", "/jobs/2" },
+	{ "wait_job", "/jobs/1/wait" },
+	{ "wait_job", "/jobs/2/wait?timeout_ms=0", .status = 202 },
+	{ "why_job", "/jobs/1/why" },
+	{ "why_job", "/jobs/2/why" },
+	{ "job_events", "/jobs/1/events" },
+	{ "job_events", "/jobs/2/events?from=1&limit=2" },
+	{ "job_usage", "/jobs/2/usage?task=0" },
+	{ "job_logs", "/jobs/1/logs?task=0&attempt=last&tail=3&from=0:1:0" },
+	{ "job_logs", "/jobs/1/logs?format=frames" },
+	{ "exec_job", "/jobs/2/exec?arg=sh&arg=a%20b", NULL, "Connection: Upgrade\r\nUpgrade: yard-exec\r\n" },
+	{ "has_code", "/code/" NO_HASH, .status = 404 },
+	{ "put_code", "/code/" NO_HASH, "no tar", .status = 400 },
+	{ "show_quota", "/quotas/user/ann" },
+	{ "set_quota", "/quotas/user/ann", "{\"cpu_milli\":4000,\"devices\":{\"gpu\":2}}" },
+	{ "set_quota", "/quotas/group/lab", "{\"cpu_milli\":null,\"max_running_jobs\":3}" },
+	{ "backup", "/backup", "{\"path\":\"/dev/null/no/such\"}", .status = 501 },
+	{ "stop_job", "/jobs/2/stop", "{\"reason\":\"enough\"}" },
+};
+/* clang-format on */
