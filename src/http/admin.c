@@ -86,19 +86,60 @@ static void answer_quota(struct exchange *ex)
 	answer_json(ex, 200, out);
 }
 
+static bool may_see_quota(const struct principal *who, const char *scope,
+			  const char *name)
+{
+	if (who->role == ROLE_ADMIN)
+		return true;
+	if (str_eq(scope, "user"))
+		return str_eq(name, who->name);
+	return str_eq(name, who->group) || principal_in(who, name);
+}
+
 void handle_quota_get(struct exchange *ex)
 {
 	struct err err;
-	bool own = str_eq(ex->param[1],
-			  str_eq(ex->param[0], "user") ? ex->who->name : ex->who->group);
 
 	if (check_scope(ex, &err) < 0)
 		answer_error(ex, &err);
-	else if (!own && !principal_is_admin(ex->who)) {
+	else if (!may_see_quota(ex->who, ex->param[0], ex->param[1])) {
 		err_set(&err, ERR_DENIED, "you may see your own quota and your group's");
 		answer_error(ex, &err);
 	} else
 		answer_quota(ex);
+}
+
+struct quotas {
+	const struct principal *who;
+	struct json json;
+};
+
+static void list_quota(void *arg, const char *scope, const char *name,
+		       const struct quota *q)
+{
+	struct quotas *l = arg;
+
+	if (!may_see_quota(l->who, scope, name))
+		return;
+	json_object(&l->json, NULL);
+	json_str(&l->json, "scope", scope);
+	json_str(&l->json, "name", name);
+	wire_quota_write(&l->json, "quota", q);
+	json_end(&l->json);
+}
+
+void handle_quotas(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct quotas l = { .who = ex->who };
+
+	json_init(&l.json, out);
+	json_object(&l.json, NULL);
+	json_array(&l.json, "quotas");
+	yard_each_quota(ex->server->config.yard, list_quota, &l);
+	json_end(&l.json);
+	json_end(&l.json);
+	answer_json(ex, 200, out);
 }
 
 static void quota_set(void *arg, int64_t job, bool again, const struct err *err)

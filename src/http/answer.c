@@ -18,6 +18,10 @@ static void write_head(struct exchange *ex, struct buf *out, int status, const c
 		http_write_header(out, "Content-Type", type);
 	if (ex->allow)
 		http_write_header(out, "Allow", ex->allow);
+	if (status == 401)
+		buf_adds(out, "WWW-Authenticate: Basic realm=\"yard\", Bearer\r\n");
+	if (ex->retry_s)
+		buf_printf(out, "Retry-After: %lld\r\n", (long long)ex->retry_s);
 	if (!ex->head->keep_alive || !ex->body_over)
 		buf_adds(out, "Connection: close\r\n");
 	else if (ex->head->minor == 0)
@@ -65,6 +69,12 @@ void answer_status(struct exchange *ex, int status, const struct err *err,
 void answer_error(struct exchange *ex, const struct err *err)
 {
 	answer_status(ex, wire_http_status(err->code), err, NULL);
+}
+
+void answer_busy(struct exchange *ex, const struct err *err, int64_t wait_ms)
+{
+	ex->retry_s = wait_ms > 0 ? (wait_ms + 999) / 1000 : 1;
+	answer_status(ex, 429, err, NULL);
 }
 
 /* HTTP/1.0 knows no chunks: there the end of the connection ends the answer. */
@@ -115,7 +125,17 @@ void answer_end(struct exchange *ex)
 	http_conn_answered(ex);
 }
 
+/* Very many slow readers must not fill the memory: each may then keep less. */
+size_t answer_high(const struct exchange *ex)
+{
+	size_t share = OUTPUT_ALL / (ex->server->conn_count + 1);
+
+	return share > OUTPUT_HIGH  ? OUTPUT_HIGH
+	       : share < OUTPUT_LOW ? OUTPUT_LOW
+				    : share;
+}
+
 bool answer_room(const struct exchange *ex)
 {
-	return http_conn_pending(ex->conn) < OUTPUT_HIGH;
+	return http_conn_pending(ex->conn) < answer_high(ex);
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "http/internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/auth.h"
 #include "http/route.h"
-#include "who/who.h"
+#include "http/tls.h"
 #include "wire/outcome.h"
 
 #define LINGER_MS                                                                        \
@@ -14,6 +16,7 @@
 
 enum conn_state {
 	CONN_HEAD,    /* between requests, or in the middle of a head */
+	CONN_WHO,     /* a password is looked at; further bytes are kept */
 	CONN_BODY,    /* a request's body comes in */
 	CONN_BUSY,    /* a handler works on it; further bytes are kept */
 	CONN_RAW,     /* upgraded: bytes are the handler's */
@@ -30,12 +33,14 @@ struct conn {
 	enum conn_state state;
 	struct exchange *ex;
 	struct buf input; /* came before it could be used */
-	int64_t uid;      /* -1: not known, by TCP */
-	struct principal who;
-	bool who_known;
-	bool feeding;    /* inside feed(): it goes on by itself */
-	bool head_begun; /* the head's time runs */
-	bool resume;     /* the timer is set to go on with the input */
+	struct auth auth;
+	char counted[CONNS_KEY_MAX]; /* under which key; "": none */
+	int64_t body_began_ms, body_bytes;
+	uint64_t put, taken; /* bytes given to the stream, and those the kernel took */
+	int64_t stuck_ms;    /* since when it takes no more; 0: it does */
+	bool feeding;        /* inside feed(): it goes on by itself */
+	bool head_begun;     /* the head's time runs */
+	bool resume;         /* the timer is set to go on with the input */
 	bool paused, eof;
 	struct conn *prev, *next;
 };
@@ -54,6 +59,9 @@ void http_conn_filter(struct conn *c, const struct conn_filter *f, void *arg)
 void http_conn_put(struct conn *c, const void *data, size_t len)
 {
 	world_stream_write(c->stream, data, len);
+	c->put += len;
+	if (world_stream_pending(c->stream))
+		server_sweep(c->server);
 }
 
 void http_conn_write(struct conn *c, const void *data, size_t len)
@@ -79,45 +87,6 @@ void http_conn_pause(struct conn *c, bool paused)
 	if (c->paused != paused)
 		world_stream_pause(c->stream, paused);
 	c->paused = paused;
-}
-
-void exchange_hold(struct exchange *ex)
-{
-	struct http_server *s = ex->server;
-
-	if (ex->holds++ > 0)
-		return;
-	ex->next_held = s->held;
-	if (s->held)
-		s->held->prev_held = ex;
-	s->held = ex;
-}
-
-void exchange_free(struct exchange *ex)
-{
-	if (ex->holds > 0)
-		return;
-	for (size_t i = 0; i < ROUTE_PARAMS_MAX; i++)
-		free(ex->param[i]);
-	free(ex->allow);
-	url_query_fini(&ex->query);
-	buf_fini(&ex->body);
-	free(ex);
-}
-
-void exchange_drop(struct exchange *ex)
-{
-	if (--ex->holds > 0)
-		return;
-	if (ex->next_held)
-		ex->next_held->prev_held = ex->prev_held;
-	if (ex->prev_held)
-		ex->prev_held->next_held = ex->next_held;
-	else
-		ex->server->held = ex->next_held;
-	ex->prev_held = ex->next_held = NULL;
-	if (!ex->conn)
-		exchange_free(ex);
 }
 
 /* The exchange is over for the connection. */
@@ -147,7 +116,9 @@ void http_conn_destroy(struct conn *c)
 	if (c->next)
 		c->next->prev = c->prev;
 	s->conn_count--;
-	server_count(s, c->uid, -1);
+	if (*c->counted)
+		server_uncount(s, c->counted);
+	auth_fini(&c->auth);
 	world_timer_destroy(c->timer);
 	if (c->filter)
 		c->filter->destroy(c->filter_arg);
@@ -168,6 +139,16 @@ void http_conn_close(struct conn *c)
 	http_conn_timer(c, http_conn_pending(c) ? c->server->config.idle_ms : LINGER_MS);
 }
 
+/* One of whom nothing is known has no long time to say it. */
+static int64_t idle_ms(const struct conn *c)
+{
+	const struct http_config *config = &c->server->config;
+	bool stranger = c->auth.by == AUTH_NOBODY && c->auth.peer.uid < 0;
+
+	return stranger && config->head_ms < config->idle_ms ? config->head_ms
+							     : config->idle_ms;
+}
+
 void http_conn_answered(struct exchange *ex)
 {
 	struct conn *c = ex->conn;
@@ -185,7 +166,7 @@ void http_conn_answered(struct exchange *ex)
 	http_conn_pause(c, false);
 	/* Not from here: the caller may be in the middle of telling others. */
 	c->resume = c->input.len > 0;
-	http_conn_timer(c, c->resume ? 0 : c->server->config.idle_ms);
+	http_conn_timer(c, c->resume ? 0 : idle_ms(c));
 }
 
 void http_conn_upgraded(struct exchange *ex)
@@ -194,65 +175,109 @@ void http_conn_upgraded(struct exchange *ex)
 	ex->conn->state = CONN_RAW;
 }
 
-/* NULL: nobody; refusal then says why a caller by the unix socket is turned away. */
-static const struct principal *caller(struct conn *c, struct err *refusal)
+/* Once it is known who it is, the connection counts as theirs and no more as one of an
+ * address or a uid. */
+static int count_as(struct conn *c, const struct principal *who, struct err *err)
 {
-	struct world_peer peer = world_stream_peer(c->stream);
+	bool admin = who->role == ROLE_ADMIN;
+	char key[CONNS_KEY_MAX] = "";
 
-	const struct who_rules rules = { c->server->config.daemon_uid,
-					 c->server->config.uid_base };
-
-	if (!c->who_known && peer.uid >= 0)
-		c->who_known = who_from_peer(&peer, &rules, &c->who, refusal) == 0;
-	return c->who_known ? &c->who : NULL;
+	if (!admin)
+		snprintf(key, sizeof key, "user %s", who->name);
+	if (str_eq(key, c->counted))
+		return 0;
+	if (!admin && !server_count(c->server, key, c->server->config.conns_per_user))
+		return err_set(err, ERR_BUSY,
+			       "you have too many connections; close some first");
+	if (*c->counted)
+		server_uncount(c->server, c->counted);
+	memcpy(c->counted, key, sizeof key);
+	return 0;
 }
 
-static void begin_exchange(struct conn *c)
+static int judge(struct conn *c, struct exchange *ex, struct err *err)
 {
-	struct exchange *ex = mem_alloc(1, sizeof *ex);
-	struct err err, refusal = { 0 };
-	int status = 0;
-
-	c->ex = ex;
-	c->state = CONN_BODY;
-	ex->server = c->server;
-	ex->conn = c;
-	ex->head = http_parser_head(c->parser);
-	ex->body_over = ex->head->length == 0;
-	ex->who = caller(c, &refusal);
-	int rc = route_find(ex, &status, &err);
-	if (rc < 0 && status == 204) {
-		answer_empty(ex, status);
-		return;
-	}
-	if (rc == 0) {
-		status = 0;
-		rc = route_admit(ex, &err);
-	}
-	if (rc < 0 && err.code == ERR_UNKNOWN_CALLER && refusal.code != ERR_NONE)
-		err = refusal;
-	if (rc < 0) {
-		answer_status(ex, status ? status : wire_http_status(err.code), &err,
-			      NULL);
-		return;
-	}
+	ex->who = c->auth.by == AUTH_NOBODY ? NULL : &c->auth.who;
+	if ((ex->who && count_as(c, ex->who, err) < 0) || route_admit(ex, err) < 0)
+		return -1;
 	http_parser_body_max(c->parser, ex->route->body_max);
-	if (ex->head->length > ex->route->body_max) {
-		err_set(&err, ERR_TOO_LARGE,
-			"the body has %lld bytes, here at most %lld are taken",
-			(long long)ex->head->length, (long long)ex->route->body_max);
-		answer_error(ex, &err);
+	if (ex->head->length > ex->route->body_max)
+		return err_set(err, ERR_TOO_LARGE,
+			       "the body has %lld bytes, here at most %lld are taken",
+			       (long long)ex->head->length,
+			       (long long)ex->route->body_max);
+	return 0;
+}
+
+/* It is known who asks, or that they are refused: only now is a body taken. */
+static void admit(struct conn *c, const struct err *refusal, int64_t retry_ms)
+{
+	struct exchange *ex = c->ex;
+	struct err err;
+
+	if (refusal && refusal->code == ERR_BUSY) {
+		answer_busy(ex, refusal, retry_ms);
 		return;
 	}
+	if (refusal || judge(c, ex, &err) < 0) {
+		answer_error(ex, refusal ? refusal : &err);
+		return;
+	}
+	c->body_began_ms = world_mono_ms(c->server->config.world);
+	c->body_bytes = 0;
 	if (ex->head->expect && !ex->body_over)
 		http_conn_write(c, "HTTP/1.1 100 Continue\r\n\r\n", 25);
 	if (ex->route->takes == ROUTE_STREAM)
 		ex->route->handle(ex);
 }
 
+static void who_seen(void *arg, const struct err *err, int64_t retry_ms)
+{
+	struct conn *c = arg;
+
+	c->state = CONN_BODY;
+	admit(c, err, retry_ms);
+	if (c->state != CONN_BODY && c->state != CONN_HEAD)
+		return;
+	http_conn_pause(c, false);
+	c->resume = true;
+	http_conn_timer(c, 0);
+}
+
+static void begin_exchange(struct conn *c)
+{
+	struct exchange *ex = mem_alloc(1, sizeof *ex);
+	struct err err;
+	int status = 0;
+
+	c->ex = ex;
+	c->state = CONN_BODY;
+	ex->server = c->server;
+	ex->conn = c;
+	ex->auth = &c->auth;
+	ex->head = http_parser_head(c->parser);
+	ex->body_over = ex->head->length == 0;
+	if (route_find(ex, &status, &err) < 0) {
+		if (status == 204)
+			answer_empty(ex, status);
+		else
+			answer_status(ex, status, &err, NULL);
+		return;
+	}
+	int rc = auth_ask(&c->auth, ex->head, ex->route->rule == RULE_PUBLIC, &err);
+	if (rc <= 0) {
+		admit(c, rc < 0 ? &err : NULL, 0);
+		return;
+	}
+	c->state = CONN_WHO;
+	world_timer_stop(c->timer);
+}
+
 static void take_body(struct conn *c, const struct http_piece *piece)
 {
 	struct exchange *ex = c->ex;
+
+	c->body_bytes += (int64_t)piece->len;
 
 	if (!ex)
 		return;
@@ -265,6 +290,7 @@ static void take_body(struct conn *c, const struct http_piece *piece)
 static void end_body(struct conn *c)
 {
 	struct exchange *ex = c->ex;
+	struct err err;
 
 	if (!ex)
 		return; /* answered already, by its head alone */
@@ -273,11 +299,13 @@ static void end_body(struct conn *c)
 	world_timer_stop(c->timer);
 	if (ex->route->takes == ROUTE_STREAM)
 		ex->ops->body_end(ex);
+	else if (route_body(ex, &err) < 0)
+		answer_error(ex, &err);
 	else
 		ex->route->handle(ex);
 }
 
-static void refuse_bytes(struct conn *c, int status, const struct err *err)
+void http_conn_refuse(struct conn *c, int status, const struct err *err)
 {
 	static const struct http_head none = { .method = "GET" };
 
@@ -294,15 +322,26 @@ static void refuse_bytes(struct conn *c, int status, const struct err *err)
 		answer_status(c->ex, status, err, NULL);
 }
 
+/* A body may pause, but each byte buys only its own time: what trickles is cut off. */
+static void await_body(struct conn *c)
+{
+	int64_t pause_ms = c->server->config.body_ms;
+	int64_t due =
+		c->body_began_ms + pause_ms + c->body_bytes * 1000 / BODY_BYTES_A_SECOND;
+	int64_t latest = world_mono_ms(c->server->config.world) + pause_ms;
+
+	world_timer_at(c->timer, due < latest ? due : latest);
+}
+
 static void await_more(struct conn *c)
 {
 	const struct http_config *config = &c->server->config;
 
 	if (c->state == CONN_BODY) {
-		http_conn_timer(c, config->body_ms);
+		await_body(c);
 	} else if (http_parser_idle(c->parser)) {
 		c->head_begun = false;
-		http_conn_timer(c, config->idle_ms);
+		http_conn_timer(c, idle_ms(c));
 	} else if (!c->head_begun) {
 		c->head_begun =
 			true; /* never extended: a head that trickles in is cut off */
@@ -330,7 +369,7 @@ static void feed(struct conn *c, const char **data, size_t *len)
 		else if (item == HTTP_ITEM_END)
 			end_body(c);
 		else
-			refuse_bytes(c, http_parser_status(c->parser), &err);
+			http_conn_refuse(c, http_parser_status(c->parser), &err);
 	}
 	c->feeding = false;
 }
@@ -342,7 +381,7 @@ static void keep_rest(struct conn *c, const char *data, size_t len)
 		return;
 	if (c->state == CONN_RAW)
 		c->ex->ops->raw(c->ex, data, len);
-	if (c->state != CONN_BUSY)
+	if (c->state != CONN_BUSY && c->state != CONN_WHO)
 		return;
 	buf_add(&c->input, data, len);
 	if (c->input.len >= INPUT_MAX)
@@ -351,12 +390,12 @@ static void keep_rest(struct conn *c, const char *data, size_t len)
 
 void http_conn_take(struct conn *c, const char *data, size_t len)
 {
-	if (c->input.len == 0)
-		feed(c, &data, &len);
-	else if (c->state == CONN_HEAD) { /* about to resume: keep the order */
+	if (c->resume) { /* about to go on with what is there: keep the order */
 		buf_add(&c->input, data, len);
 		return;
 	}
+	if (c->input.len == 0)
+		feed(c, &data, &len);
 	keep_rest(c, data, len);
 }
 
@@ -373,13 +412,27 @@ static void on_data(void *arg, const char *data, size_t len)
 static void resume(struct conn *c)
 {
 	struct buf input = c->input;
-	const char *data = input.data;
+	const char *data = buf_str(&input);
 	size_t len = input.len;
 
+	c->resume = false;
 	c->input = (struct buf){ 0 };
 	feed(c, &data, &len);
 	keep_rest(c, data, len);
 	buf_fini(&input);
+}
+
+/* The client sends no more.  One that waits for something has gone; one that has a
+ * short answer under way gets it, in case it only ended its side. */
+static void over(struct conn *c)
+{
+	if (c->state == CONN_CLOSING || c->state == CONN_WHO ||
+	    (c->state == CONN_BUSY && !c->ex->parked))
+		return;
+	if (c->state == CONN_HEAD)
+		http_conn_close(c); /* what was answered may not be out yet */
+	else
+		http_conn_destroy(c);
 }
 
 static void on_timer(void *arg)
@@ -388,8 +441,9 @@ static void on_timer(void *arg)
 	struct err err;
 
 	if (c->resume) {
-		c->resume = false;
 		resume(c);
+		if (c->eof)
+			over(c);
 		return;
 	}
 	switch (c->state) {
@@ -400,13 +454,16 @@ static void on_timer(void *arg)
 		}
 		err_set(&err, ERR_TIMEOUT, "the request's head took longer than %lld s",
 			(long long)c->server->config.head_ms / 1000);
-		refuse_bytes(c, 408, &err);
+		http_conn_refuse(c, 408, &err);
 		break;
 	case CONN_BODY:
 		err_set(&err, ERR_TIMEOUT,
-			"nothing of the request's body came for %lld s",
-			(long long)c->server->config.body_ms / 1000);
-		refuse_bytes(c, 408, &err);
+			"the request's body did not come: nothing for %lld s, or less "
+			"than %d bytes a second",
+			(long long)c->server->config.body_ms / 1000, BODY_BYTES_A_SECOND);
+		http_conn_refuse(c, 408, &err);
+		break;
+	case CONN_WHO:
 		break;
 	case CONN_BUSY:
 	case CONN_RAW:
@@ -418,24 +475,17 @@ static void on_timer(void *arg)
 	}
 }
 
-/* The client sends no more.  One that waits for something has gone; one that has a
- * short answer under way gets it, in case it only ended its side. */
-static void on_eof(void *arg)
+void http_conn_ended(struct conn *c)
 {
-	struct conn *c = arg;
-
 	c->eof = true;
-	if (c->state == CONN_CLOSING || (c->state == CONN_BUSY && !c->ex->parked))
-		return;
 	if (c->resume)
 		resume(c);
-	c->resume = false;
-	if (c->state == CONN_CLOSING || (c->state == CONN_BUSY && !c->ex->parked))
-		return;
-	if (c->state == CONN_HEAD)
-		http_conn_close(c); /* what was answered may not be out yet */
-	else
-		http_conn_destroy(c);
+	over(c);
+}
+
+static void on_eof(void *arg)
+{
+	http_conn_ended(arg);
 }
 
 static void on_end(void *arg, const struct err *err)
@@ -454,7 +504,33 @@ static void on_drain(void *arg)
 		c->ex->ops->room(c->ex);
 }
 
-void http_conn_open(struct http_server *s, struct world_stream *stream)
+bool http_conn_stuck(struct conn *c, int64_t now_ms)
+{
+	size_t pending = world_stream_pending(c->stream);
+	uint64_t taken = c->put - pending;
+
+	if (pending == 0) {
+		c->stuck_ms = 0;
+		return false;
+	}
+	if (!c->stuck_ms || taken != c->taken) {
+		c->taken = taken;
+		c->stuck_ms = now_ms;
+	} else if (now_ms - c->stuck_ms >= c->server->config.write_ms) {
+		http_conn_destroy(c);
+		return false;
+	}
+	return true;
+}
+
+/* A short answer that is due still goes out, such as that of the change itself. */
+void http_conn_look_again(struct conn *c)
+{
+	if (c->ex && (c->ex->parked || c->ex->begun) && !auth_stands(&c->auth))
+		http_conn_destroy(c);
+}
+
+bool http_conn_open(struct http_server *s, struct world_stream *stream, bool admin)
 {
 	static const struct world_stream_events events = {
 		.on_data = on_data,
@@ -463,11 +539,25 @@ void http_conn_open(struct http_server *s, struct world_stream *stream)
 		.on_drain = on_drain,
 		.on_hangup = on_eof,
 	};
+	struct world_peer peer = world_stream_peer(stream);
 	struct conn *c = mem_alloc(1, sizeof *c);
 
+	auth_init(&c->auth, s, &peer);
+	c->auth.done = who_seen;
+	c->auth.arg = c;
+	if (peer.uid >= 0)
+		snprintf(c->counted, sizeof c->counted, "uid %lld", (long long)peer.uid);
+	else
+		snprintf(c->counted, sizeof c->counted, "from %s", c->auth.place);
+	if (!server_count(s, c->counted,
+			  admin           ? 0
+			  : peer.uid >= 0 ? s->config.conns_per_user
+					  : s->config.conns_per_address)) {
+		free(c);
+		return false;
+	}
 	c->server = s;
 	c->stream = stream;
-	c->uid = world_stream_peer(stream).uid;
 	c->parser = http_parser_create(HTTP_REQUESTS);
 	c->timer = world_timer_create(s->config.world, on_timer, c);
 	c->next = s->conns;
@@ -475,6 +565,9 @@ void http_conn_open(struct http_server *s, struct world_stream *stream)
 		s->conns->prev = c;
 	s->conns = c;
 	s->conn_count++;
+	if (s->config.tls && peer.uid < 0)
+		http_tls_filter(c, s->config.tls);
 	world_stream_start(stream, &events, c);
-	http_conn_timer(c, s->config.idle_ms);
+	http_conn_timer(c, idle_ms(c));
+	return true;
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/err.h"
 #include "world/world.h"
 
 struct http_server;
@@ -27,7 +28,8 @@ struct conn_filter {
 	void (*destroy)(void *arg);
 };
 
-void http_conn_open(struct http_server *s, struct world_stream *stream);
+/* False: too many are open already; the stream is still the caller's. */
+bool http_conn_open(struct http_server *s, struct world_stream *stream, bool admin);
 /* Before any byte came. */
 void http_conn_filter(struct conn *c, const struct conn_filter *f, void *arg);
 void http_conn_destroy(struct conn *c);
@@ -38,6 +40,15 @@ void http_conn_take(struct conn *c, const char *data, size_t len);
 void http_conn_write(struct conn *c, const void *data, size_t len);
 void http_conn_put(struct conn *c, const void *data, size_t len); /* for a filter */
 size_t http_conn_pending(const struct conn *c); /* not taken by the kernel yet */
+/* Whether the client has bytes to read; lets it go when it has read none for too long. */
+bool http_conn_stuck(struct conn *c, int64_t now_ms);
+/* Accounts changed: lets it go when the one who asked may not be who they were. */
+void http_conn_look_again(struct conn *c);
+
+/* Bytes that are no request: says so and closes. */
+void http_conn_refuse(struct conn *c, int status, const struct err *err);
+/* A filter's last act: the client said that it sends no more.  May free the connection. */
+void http_conn_ended(struct conn *c);
 
 void http_conn_timer(struct conn *c, int64_t in_ms); /* ops->timer after that long */
 void http_conn_pause(struct conn *c, bool paused);

@@ -16,7 +16,31 @@ void handle_usage(struct exchange *ex);
 void handle_logs(struct exchange *ex);
 void handle_exec(struct exchange *ex);
 
-/* admin.c, code.c */
+/* login.c, users.c, groups.c, tokens.c */
+void handle_login(struct exchange *ex);
+void handle_login_first(struct exchange *ex);
+void handle_logout(struct exchange *ex);
+void handle_me(struct exchange *ex);
+void handle_users(struct exchange *ex);
+void handle_user_add(struct exchange *ex);
+void handle_user_show(struct exchange *ex);
+void handle_user_set(struct exchange *ex);
+void handle_user_remove(struct exchange *ex);
+void handle_groups(struct exchange *ex);
+void handle_group_add(struct exchange *ex);
+void handle_group_show(struct exchange *ex);
+void handle_group_set(struct exchange *ex);
+void handle_group_remove(struct exchange *ex);
+void handle_member_put(struct exchange *ex);
+void handle_member_remove(struct exchange *ex);
+void handle_tokens(struct exchange *ex);
+void handle_token_add(struct exchange *ex);
+void handle_token_remove(struct exchange *ex);
+void handle_audit(struct exchange *ex);
+void handle_quotas(struct exchange *ex);
+
+/* admin.c, code.c, openapi.c */
+void handle_openapi(struct exchange *ex);
 void handle_version(struct exchange *ex);
 void handle_health(struct exchange *ex);
 void handle_schema(struct exchange *ex);

@@ -3,6 +3,7 @@
  *
  *   server.c  listeners, the table of those who wait for a job, one watch on the yard
  *   conn.c    one connection: bytes in, requests one after the other, time-outs, its end
+ *   auth.c    who asks
  *   answer.c  what is written back
  *   route.c   the tables of routes, who may (route.h); params.c: what a query may say
  *   find.c    the job a path means
@@ -31,8 +32,11 @@
 
 #define CONNS_MAX        10000
 #define CONNS_RESERVE    100         /* beyond, for admins */
+#define CONNS_KEY_MAX    80
 #define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
 #define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
+#define OUTPUT_LOW       (32u << 10)  /* the same, when there are very many connections */
+#define OUTPUT_ALL       (64u << 20)  /* of all connections together, about */
 #define ROUTE_PARAMS_MAX 3
 
 struct exchange_ops {
@@ -55,7 +59,9 @@ struct exchange {
 	int holds;
 	const struct route *route;
 	const struct http_head *head;
+	struct auth *auth; /* the connection's: valid while conn is */
 	const struct principal *who;
+	int64_t retry_s; /* with 429: when to come again */
 	struct url_query query;
 	char *param[ROUTE_PARAMS_MAX];
 	char *allow; /* with 405: the methods this path takes */
@@ -75,15 +81,18 @@ struct http_server {
 	struct conn *conns; /* a list */
 	size_t conn_count;
 	struct map *parked;    /* job → list of exchanges */
-	struct map *by_uid;    /* uid → how many connections, as a pointer */
+	struct map *counts;    /* "uid 7", "from 192.0.2.1", "user ann" → connections */
+	struct world_timer *sweep; /* set while somebody does not read what is sent */
 	struct exchange *held; /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct buf scratch, json; /* used within one call, to save allocations */
 };
 
-/* A connection of this user more, or less; false: they have enough. */
-bool server_count(struct http_server *s, int64_t uid, int more);
+/* One connection more under this key, which may have that many (0: any); false: enough. */
+bool server_count(struct http_server *s, const char *key, int limit);
+void server_uncount(struct http_server *s, const char *key);
+void server_sweep(struct http_server *s); /* somebody has bytes to read: look again later */
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
 
@@ -95,6 +104,8 @@ void answer_json(struct exchange *ex, int status, const struct buf *json);
 void answer_status(struct exchange *ex, int status, const struct err *err,
 		   const struct problems *problems);
 void answer_error(struct exchange *ex, const struct err *err); /* status by its class */
+void answer_busy(struct exchange *ex, const struct err *err,
+		 int64_t wait_ms); /* 429: too often, come again after that long */
 void answer_empty(struct exchange *ex, int status);
 /* An answer in pieces. */
 void answer_begin(struct exchange *ex, int status, const char *type);
@@ -103,4 +114,5 @@ void answer_piece_begin(struct buf *out); /* empties it but for the room a piece
 void answer_piece(struct exchange *ex, struct buf *out); /* then filled by the caller */
 void answer_end(struct exchange *ex);
 bool answer_room(const struct exchange *ex);     /* false: wait for ops->room */
+size_t answer_high(const struct exchange *ex);   /* how much may wait to be sent */
 struct buf *answer_scratch(struct exchange *ex); /* the server's own, emptied */

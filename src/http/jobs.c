@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading jobs: show, why, events, usage; and stopping one. */
+/* Reading jobs: show, why, usage; and stopping one. */
 #include "http/view.h"
 
 #include "base/json.h"
@@ -93,32 +93,6 @@ void handle_why(struct exchange *ex)
 		json_i64(&j, "position", position);
 	else
 		json_null(&j, "position");
-	json_end(&j);
-	answer_json(ex, 200, out);
-}
-
-static void write_event(void *arg, const struct event *e)
-{
-	wire_event_write(arg, NULL, e);
-}
-
-void handle_events(struct exchange *ex)
-{
-	struct buf *out = answer_scratch(ex);
-	struct json j;
-	struct err err;
-	int64_t from = param_int(ex, "from", 0);
-	int limit = (int)param_int(ex, "limit", EVENTS_MAX);
-
-	json_init(&j, out);
-	json_object(&j, NULL);
-	json_array(&j, "events");
-	if (store_events(yard_store(ex->server->config.yard), ex->job, from, limit,
-			 write_event, &j, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
-	json_end(&j);
 	json_end(&j);
 	answer_json(ex, 200, out);
 }

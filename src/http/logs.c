@@ -177,7 +177,8 @@ static size_t send_piece(struct logs *l, struct source *s)
 	int got = 1;
 
 	answer_piece_begin(out);
-	while (out->len < PIECE_BYTES && got > 0) {
+	size_t most = answer_high(l->ex) < PIECE_BYTES ? answer_high(l->ex) : PIECE_BYTES;
+	while (out->len < most && got > 0) {
 		got = log_reader_next(s->reader, &frame, &data, &err);
 		tell_skipped(l, s, out);
 		if (got > 0)

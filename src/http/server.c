@@ -7,18 +7,45 @@
 #include "wire/outcome.h"
 
 /* One user must not take all connections there are from the others. */
-bool server_count(struct http_server *s, int64_t uid, int more)
+bool server_count(struct http_server *s, const char *key, int limit)
 {
-	intptr_t count = (intptr_t)map_get(s->by_uid, uid) + more;
+	intptr_t count = (intptr_t)map_gets(s->counts, key) + 1;
 
-	if (more > 0 && uid != 0 && uid != s->config.daemon_uid &&
-	    count > s->config.conns_per_user)
+	if (limit && count > limit)
 		return false;
-	if (count > 0)
-		map_put(s->by_uid, uid, (void *)count);
-	else
-		map_del(s->by_uid, uid);
+	map_puts(s->counts, key, (void *)count);
 	return true;
+}
+
+void server_uncount(struct http_server *s, const char *key)
+{
+	intptr_t count = (intptr_t)map_gets(s->counts, key) - 1;
+
+	if (count > 0)
+		map_puts(s->counts, key, (void *)count);
+	else
+		map_dels(s->counts, key);
+}
+
+static void sweep(void *arg)
+{
+	struct http_server *s = arg;
+	int64_t now = world_mono_ms(s->config.world);
+	bool again = false;
+
+	for (struct conn *c = s->conns, *next; c; c = next) {
+		next = http_conn_next(c);
+		again |= http_conn_stuck(c, now);
+	}
+	if (again)
+		server_sweep(s);
+}
+
+void server_sweep(struct http_server *s)
+{
+	if (!world_timer_is_set(s->sweep))
+		world_timer_at(s->sweep, world_mono_ms(s->config.world) +
+						 s->config.write_ms / 4 + 1);
 }
 
 static void refuse(struct world_stream *stream)
@@ -38,6 +65,15 @@ static void refuse(struct world_stream *stream)
 	world_stream_close(stream);
 }
 
+/* What a client that expects TLS cannot read is not sent. */
+static void turn_away(struct http_server *s, struct world_stream *stream)
+{
+	if (s->config.tls && world_stream_peer(stream).uid < 0)
+		world_stream_close(stream);
+	else
+		refuse(stream);
+}
+
 static void on_stream(void *arg, struct world_stream *stream)
 {
 	struct http_server *s = arg;
@@ -47,11 +83,17 @@ static void on_stream(void *arg, struct world_stream *stream)
 
 	/* Many users together, each within their own, must not lock the admin out. */
 	if (s->conn_count >= (size_t)s->config.conns_max + (admin ? CONNS_RESERVE : 0) ||
-	    !server_count(s, uid, 1)) {
-		refuse(stream);
-		return;
+	    !http_conn_open(s, stream, admin))
+		turn_away(s, stream);
+}
+
+/* Accounts may have changed: who is still being answered must still be who they were. */
+static void look_again(struct http_server *s)
+{
+	for (struct conn *c = s->conns, *next; c; c = next) {
+		next = http_conn_next(c);
+		http_conn_look_again(c);
 	}
-	http_conn_open(s, stream);
 }
 
 /* Those who wait for this job.  One may be answered by what it hears, and freed; none
@@ -59,6 +101,9 @@ static void on_stream(void *arg, struct world_stream *stream)
 static void on_event(void *arg, const struct event *e)
 {
 	struct http_server *s = arg;
+
+	if (e->kind == EV_AUDIT)
+		look_again(s);
 	struct exchange *ex = map_get(s->parked, e->job);
 
 	while (ex) {
@@ -110,12 +155,17 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.head_ms = 15000;
 	if (!s->config.body_ms)
 		s->config.body_ms = 60000;
+	if (!s->config.write_ms)
+		s->config.write_ms = 300000;
+	if (!s->config.conns_per_address)
+		s->config.conns_per_address = 256;
 	if (!s->config.conns_per_user)
 		s->config.conns_per_user = 1000;
 	if (!s->config.conns_max)
 		s->config.conns_max = CONNS_MAX;
 	s->parked = map_create();
-	s->by_uid = map_create();
+	s->counts = map_create();
+	s->sweep = world_timer_create(c->world, sweep, s);
 	s->watch = yard_watch_add(c->yard, on_event, s);
 	s->logs = log_hub_keep(c->world);
 	return s;
@@ -128,6 +178,7 @@ void http_server_close(struct http_server *s)
 	yard_watch_remove(TAKE(s->watch));
 	while (s->conns)
 		http_conn_destroy(s->conns);
+	world_timer_destroy(TAKE(s->sweep));
 	log_hub_release(TAKE(s->logs));
 }
 
@@ -140,7 +191,7 @@ void http_server_destroy(struct http_server *s)
 		exchange_drop(s->held);
 	}
 	map_destroy(s->parked);
-	map_destroy(s->by_uid);
+	map_destroy(s->counts);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);
 	free(s);

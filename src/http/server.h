@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* server.h - the daemon's door: HTTP/1.1 on the world's streams, /yard/v1 on the yard.
  *
- * A caller by the unix socket is known by its peer credentials; a caller by TCP is
- * nobody and gets the public routes only.  Answers to what changes something come
- * after the commit.  The server never reads faster than it can keep, never writes
+ * A caller by the unix socket is known by its peer credentials, a caller by TCP by its
+ * Authorization header (auth.h).  Answers to what changes something come after the commit.  The server never reads faster than it can keep, never writes
  * more than a bounded amount ahead of a slow reader, and sees at once when a client
  * that waits for something has gone.
  */
@@ -15,6 +14,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "depot/depot.h"
+#include "tls/tls.h"
+#include "who/directory.h"
 #include "world/world.h"
 #include "yard/yard.h"
 
@@ -23,13 +24,20 @@ struct http_server;
 struct http_config {
 	struct world *world;
 	struct yard *yard;
+	struct who *who;
 	struct depot *depot; /* the real one; NULL: no code is taken */
+	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
 	int64_t daemon_uid;  /* admin, beside root */
-	int64_t uid_base;    /* root mode: the first uid of tasks, who may not call */
-	int64_t idle_ms, head_ms, body_ms; /* time-outs; 0: 120 s, 15 s, 60 s */
-	int conns_per_user; /* at a time, of one who is not admin; 0: 1000 */
-	int conns_max;      /* of all; admins have some more; 0: 10000 */
+	/* Time-outs; 0: 120 s, 15 s, 60 s, 300 s.  A head has head_ms in all; a body may pause
+	 * for body_ms and must come at BODY_BYTES_A_SECOND; one who reads nothing of what is
+	 * sent for write_ms is let go. */
+	int64_t idle_ms, head_ms, body_ms, write_ms;
+	int conns_per_user;    /* at a time, of one who is not admin; 0: 1000 */
+	int conns_per_address; /* by TCP, before it is known who it is; 0: 256 */
+	int conns_max;         /* of all; admins have some more; 0: 10000 */
 };
+
+#define BODY_BYTES_A_SECOND 1024
 
 struct http_server *http_server_create(const struct http_config *c);
 /* Closes every door and connection; before the yard is destroyed. */

@@ -32,7 +32,7 @@ static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 }
 
 /* 1: a good key, 0: none. */
-static int read_key(struct exchange *ex, const char **key, struct err *err)
+int submit_key(struct exchange *ex, const char **key, struct err *err)
 {
 	*key = http_head_get(ex->head, "idempotency-key");
 	if (!*key)
@@ -49,7 +49,7 @@ static int read_key(struct exchange *ex, const char **key, struct err *err)
 	return 1;
 }
 
-static void refuse_file(struct exchange *ex, const struct problems *problems)
+void submit_refuse(struct exchange *ex, const struct problems *problems)
 {
 	struct err err = { 0 };
 
@@ -81,7 +81,7 @@ static void dry_run(struct exchange *ex, const struct spec *spec)
 }
 
 /* A snapshot that is not here could only fail later, when nobody looks. */
-static int check_code(struct exchange *ex, const struct spec *spec, struct err *err)
+int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *err)
 {
 	struct depot *d = ex->server->config.depot;
 
@@ -101,18 +101,18 @@ void handle_submit(struct exchange *ex)
 	const char *key;
 	struct err err;
 
-	if (read_key(ex, &key, &err) < 0) {
+	if (submit_key(ex, &key, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
 	AUTO_SPEC struct spec *spec =
 		native->read(buf_str(&ex->body), ex->body.len, &problems);
 	if (!spec)
-		refuse_file(ex, &problems);
+		submit_refuse(ex, &problems);
 	problems_fini(&problems);
 	if (!spec)
 		return;
-	if (check_code(ex, spec, &err) < 0) {
+	if (submit_check_code(ex, spec, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}

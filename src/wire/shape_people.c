@@ -2,8 +2,150 @@
 /* The shapes of users, groups, tokens and secrets. */
 #include "wire/shape.h"
 
+#include "job/principal.h"
+
+#define OPT      WIRE_OPTIONAL
+#define NAME     .min = 1, .max = NAME_MAX_BYTES - 1
+#define PASSWORD .min = 1, .max = 256
+#define LABEL    .max = 63
+#define ROLES    "viewer member admin"
+#define SCOPES   "read write admin"
+
 /* clang-format off */
+static const struct wire_field login[] = {
+	{ "user", WIRE_TEXT, 0, "who", NAME },
+	{ "password", WIRE_TEXT, WIRE_SECRET, "their password", PASSWORD },
+	{ "label", WIRE_TEXT, OPT, "what the token is for", LABEL },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", .min = 1, .max = 32 },
+	{ 0 }
+};
+static const struct wire_field first[] = {
+	{ "code", WIRE_TEXT, WIRE_SECRET, "as the daemon said it at its start", .min = 1, .max = 64 },
+	{ "name", WIRE_TEXT, 0, "of the first admin", NAME },
+	{ "password", WIRE_TEXT, WIRE_SECRET, "for the next time", PASSWORD },
+	{ "label", WIRE_TEXT, OPT, "what the token is for", LABEL },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for; 30d", .min = 1, .max = 32 },
+	{ 0 }
+};
+#define TOKEN_FIELDS \
+	{ "id", WIRE_TEXT, 0, "names the token, opens nothing" }, \
+	{ "user", WIRE_TEXT, 0, "whose it is" }, \
+	{ "label", WIRE_TEXT, 0, "what it is for" }, \
+	{ "scopes", WIRE_LIST, 0, "what it is good for: " SCOPES, "text" }, \
+	{ "created_ms", WIRE_INT, WIRE_NULL, "when it was made" }, \
+	{ "expires_ms", WIRE_INT, WIRE_NULL, "when it ends; null: never" }, \
+	{ "used_ms", WIRE_INT, WIRE_NULL, "when it was last used, since the daemon began" }
+static const struct wire_field token[] = {
+	TOKEN_FIELDS,
+	{ 0 }
+};
+static const struct wire_field new_token[] = {
+	{ "token", WIRE_TEXT, 0, "the token itself, shown this once" },
+	TOKEN_FIELDS,
+	{ 0 }
+};
+static const struct wire_field tokens[] = {
+	{ "tokens", WIRE_LIST, 0, "by age", "token" },
+	{ 0 }
+};
+static const struct wire_field token_new[] = {
+	{ "label", WIRE_TEXT, OPT, "what it is for", LABEL },
+	{ "scopes", WIRE_LIST, OPT, "what it is to be good for: " SCOPES "; read and write", "text", .max = 3 },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", .min = 1, .max = 32 },
+	{ 0 }
+};
+static const struct wire_field me[] = {
+	{ "name", WIRE_TEXT, 0, "who one is" },
+	{ "role", WIRE_TEXT, 0, "what one may", .words = ROLES },
+	{ "group", WIRE_TEXT, 0, "where one's jobs go that name none" },
+	{ "groups", WIRE_LIST, 0, "all of them", "text" },
+	{ "scopes", WIRE_LIST, 0, "what the credential is good for: " SCOPES, "text" },
+	{ "by", WIRE_TEXT, 0, "how it is known", .words = "peer token password" },
+	{ "token", WIRE_TEXT, WIRE_NULL, "the id of the token in use" },
+	{ "account", WIRE_BOOL, 0, "whether the yard keeps an account of that name" },
+	{ 0 }
+};
+static const struct wire_field user[] = {
+	{ "name", WIRE_TEXT, 0, "what they are called" },
+	{ "role", WIRE_TEXT, 0, "what they may", .words = ROLES },
+	{ "groups", WIRE_LIST, 0, "the first is the primary one", "text" },
+	{ "disabled", WIRE_BOOL, 0, "whether they are kept out" },
+	{ "password", WIRE_BOOL, 0, "whether they have one" },
+	{ "created_ms", WIRE_INT, WIRE_NULL, "since when" },
+	{ 0 }
+};
+static const struct wire_field users[] = {
+	{ "users", WIRE_LIST, 0, "by name", "user" },
+	{ 0 }
+};
+static const struct wire_field user_new[] = {
+	{ "name", WIRE_TEXT, 0, "what they are called", NAME },
+	{ "password", WIRE_TEXT, OPT | WIRE_SECRET, "none: they come by the unix socket only", PASSWORD },
+	{ "role", WIRE_TEXT, OPT, "what they may; member", .words = ROLES },
+	{ "groups", WIRE_LIST, OPT, "groups that are there; the first is the primary one", "text", .max = PRINCIPAL_GROUPS_MAX },
+	{ 0 }
+};
+static const struct wire_field user_change[] = {
+	{ "password", WIRE_TEXT, OPT | WIRE_NULL | WIRE_SECRET, "a new one; null: none any more", PASSWORD },
+	{ "old", WIRE_TEXT, OPT | WIRE_SECRET, "the old one, to change one's own", PASSWORD },
+	{ "role", WIRE_TEXT, OPT, "what they may", .words = ROLES },
+	{ "groups", WIRE_LIST, OPT, "all of them anew", "text", .max = PRINCIPAL_GROUPS_MAX },
+	{ "disabled", WIRE_BOOL, OPT, "whether they are kept out" },
+	{ 0 }
+};
+static const struct wire_field group[] = {
+	{ "name", WIRE_TEXT, 0, "what it is called" },
+	{ "text", WIRE_TEXT, 0, "what it is for" },
+	{ "created_ms", WIRE_INT, WIRE_NULL, "since when" },
+	{ "members", WIRE_LIST, 0, "the names of who is in it", "text" },
+	{ 0 }
+};
+static const struct wire_field groups[] = {
+	{ "groups", WIRE_LIST, 0, "by name", "group" },
+	{ 0 }
+};
+static const struct wire_field group_new[] = {
+	{ "name", WIRE_TEXT, 0, "what it is called", NAME },
+	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255 },
+	{ 0 }
+};
+static const struct wire_field group_change[] = {
+	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255 },
+	{ 0 }
+};
+static const struct wire_field audit_entry[] = {
+	{ "seq", WIRE_INT, 0, "goes up" },
+	{ "time_ms", WIRE_INT, 0, "when" },
+	{ "by", WIRE_TEXT, WIRE_NULL, "who did it" },
+	{ "action", WIRE_TEXT, 0, "what was done, such as user.add" },
+	{ "object", WIRE_TEXT, WIRE_NULL, "to what" },
+	{ "text", WIRE_TEXT, WIRE_NULL, "more of it" },
+	{ 0 }
+};
+static const struct wire_field audit[] = {
+	{ "entries", WIRE_LIST, 0, "newest first", "audit_entry" },
+	{ "next", WIRE_INT, WIRE_NULL, "pass it as `before` for the next page" },
+	{ 0 }
+};
+
 const struct wire_shape wire_shapes_people[] = {
+	{ "login", "who one is", login, "{\"user\":\"ann\",\"password\":\"correct horse\"}", true },
+	{ "first", "the first admin", first, NULL, true },
+	{ "token", "a token, but for its text", token },
+	{ "new_token", "a token, shown once", new_token },
+	{ "tokens", "tokens", tokens },
+	{ "token_new", "a token to be made", token_new, "{\"label\":\"ci\",\"scopes\":[\"read\"],\"life\":\"90d\"}", true },
+	{ "me", "who one is", me },
+	{ "user", "a user", user },
+	{ "users", "users", users },
+	{ "user_new", "a user to be added", user_new, "{\"name\":\"ann\",\"role\":\"member\"}", true },
+	{ "user_change", "what is to be changed of a user", user_change, "{\"role\":\"viewer\"}", true },
+	{ "group", "a group", group },
+	{ "groups", "groups", groups },
+	{ "group_new", "a group to be added", group_new, "{\"name\":\"vision\",\"text\":\"people who look\"}", true },
+	{ "group_change", "what is to be changed of a group", group_change, "{\"text\":\"people who look\"}", true },
+	{ "audit_entry", "one change", audit_entry },
+	{ "audit", "a page of the audit log", audit },
 	{ 0 }
 };
 /* clang-format on */

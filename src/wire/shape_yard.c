@@ -74,6 +74,10 @@ static const struct wire_field quota_of[] = {
 	{ "quota", WIRE_OBJECT, 0, "the limits", "quota" },
 	{ 0 }
 };
+static const struct wire_field quotas[] = {
+	{ "quotas", WIRE_LIST, 0, "those that are set", "quota_of" },
+	{ 0 }
+};
 static const struct wire_field backup[] = {
 	{ "path", WIRE_TEXT, 0, "the absolute path of a file to write, on the daemon's machine", .min = 1, .max = 4095, .pattern = "^/" },
 	{ 0 }
@@ -95,6 +99,7 @@ const struct wire_shape wire_shapes_yard[] = {
 	{ "nodes", "the machines", nodes },
 	{ "quota", "what may be used at a time", quota, "{\"cpu_milli\":16000,\"max_running_jobs\":4}", true },
 	{ "quota_of", "whose quota it is", quota_of },
+	{ "quotas", "whose quotas are set", quotas },
 	{ "backup", "where to", backup, NULL, true },
 	{ "done", "it is done", done },
 	{ 0 }

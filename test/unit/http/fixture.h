@@ -22,13 +22,14 @@
 #include "engine/engine.h"
 #include "http/server.h"
 #include "tap.h"
+#include "who/login.h"
 
 struct fixture {
 	char dir[64], socket[96];
 	int64_t run_ms_max;
-	int64_t head_ms, idle_ms;
+	int64_t head_ms, idle_ms, body_ms, write_ms;
 	bool open_to_all; /* other users may connect */
-	int conns_per_user, conns_max;
+	int conns_per_user, conns_per_address, conns_max;
 	int64_t uid_base; /* 0: private mode */
 	int tcp_port;
 	pthread_t thread;
@@ -36,6 +37,7 @@ struct fixture {
 	struct world *world;
 	struct engine_sim_machine *machine;
 	struct http_server *http;
+	char first_code[64]; /* of the first admin by TCP */
 	struct engine_ops ops; /* the simulated machine's, but for exec */
 	int shim;              /* the other end of the last exec */
 };
@@ -90,6 +92,21 @@ static void fixture_must(bool ok, const struct err *err)
 	exit(1);
 }
 
+static void fixture_user(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "user", name, body);
+}
+
+static void fixture_group(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "group", name, body);
+}
+
+static void fixture_token(void *arg, const char *name, const char *body)
+{
+	who_apply(arg, "token", name, body);
+}
+
 static void *fixture_run(void *arg)
 {
 	struct fixture *f = arg;
@@ -109,10 +126,17 @@ static void *fixture_run(void *arg)
 	struct depot *depot =
 		depot_files_create(f->world, f->dir, "/nonexistent/yard-unpack", &err);
 	fixture_must(depot, &err);
+	struct who *who =
+		who_create(f->world, &(struct who_rules){ getuid(), f->uid_base });
+	struct yard_doc_sink sinks[] = { { "user", fixture_user, who },
+					 { "group", fixture_group, who },
+					 { "token", fixture_token, who } };
 	struct yard *yard =
 		yard_create(&(struct yard_config){ .world = f->world,
 						   .store = store,
 						   .depot = depot,
+						   .docs = sinks,
+						   .doc_count = COUNT_OF(sinks),
 						   .make_engine = fixture_engine,
 						   .make_engine_arg = f,
 						   .uid_base = -1 },
@@ -125,7 +149,10 @@ static void *fixture_run(void *arg)
 				       .daemon_uid = getuid(),
 				       .head_ms = f->head_ms,
 				       .idle_ms = f->idle_ms,
-				       .uid_base = f->uid_base,
+				       .who = who,
+				       .body_ms = f->body_ms,
+				       .write_ms = f->write_ms,
+				       .conns_per_address = f->conns_per_address,
 				       .conns_max = f->conns_max,
 				       .conns_per_user = f->conns_per_user });
 	fixture_must(http_server_listen_unix(f->http, f->socket,
@@ -136,6 +163,8 @@ static void *fixture_run(void *arg)
 		&err);
 	struct world_watch *watch =
 		world_watch_create(f->world, f->stop[0], fixture_stop_asked, f->world);
+	const char *code = who_first_code(who);
+	snprintf(f->first_code, sizeof f->first_code, "%s", code ? code : "");
 	fixture_must(write(f->ready[1], "!", 1) == 1, &err);
 	world_run(f->world);
 	world_watch_destroy(watch);
@@ -145,6 +174,7 @@ static void *fixture_run(void *arg)
 	depot->ops->destroy(depot);
 	store_destroy(store);
 	store_disk_destroy(disk);
+	who_destroy(who);
 	world_destroy(f->world);
 	http_server_destroy(f->http);
 	return NULL;

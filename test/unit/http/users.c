@@ -40,7 +40,7 @@ static void strangers(struct client *c)
 	ask(c, &a, "GET", "/jobs", NULL);
 	OK(a.status == 200 && has(&a, "\"jobs\":[]"), "a list shows nothing of others");
 	ask(c, &a, "GET", "/jobs?owner=root", NULL);
-	OK(a.status == 403 && has(&a, "owner"), "nor when asked for them");
+	OK(a.status == 200 && has(&a, "\"jobs\":[]"), "nor when asked for them");
 	ask(c, &a, "PUT", "/quotas/user/nobody", "{}");
 	OK(a.status == 403 && !a.keep_alive, "quotas are for admins to set");
 	buf_fini(&a.body);
