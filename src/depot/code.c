@@ -40,7 +40,7 @@ struct depot_upload {
 	struct depot_files *depot;
 	char hash[PACK_HASH_HEX];
 	int fd;
-	int64_t uid;           /* who sends it */
+	char *sender;          /* principal_key() */
 	int64_t bytes, looked; /* looked: `bytes` when the disk's room was last seen */
 	uint64_t unique;       /* names the folder it is unpacked in */
 	depot_collected done;
@@ -57,20 +57,20 @@ static bool is_there(const struct depot_files *d, const char *hash)
 	return access(tree, F_OK) == 0;
 }
 
-static char *mark_of(const struct depot_files *d, const char *hash, int64_t uid)
+static char *mark_of(const struct depot_files *d, const char *hash, const char *sender)
 {
 	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
 
-	return str_printf("%s/users/%" PRId64, folder, uid);
+	return str_printf("%s/users/%s", folder, sender);
 }
 
-int depot_code_has(struct depot *base, const char *hash, int64_t uid)
+int depot_code_has(struct depot *base, const char *hash, const char *sender)
 {
 	struct depot_files *d = depot_files_of(base);
 
 	if (!pack_hash_valid(hash))
 		return 0;
-	AUTO_FREE char *mark = mark_of(d, hash, uid);
+	AUTO_FREE char *mark = mark_of(d, hash, sender);
 	if (!is_there(d, hash) || access(mark, F_OK) < 0)
 		return 0;
 	code_touch(d, hash);
@@ -87,7 +87,7 @@ void code_touch(const struct depot_files *d, const char *hash)
 /* Remembers that this user has all of it; a mark that a crash takes means one more upload. */
 static int mark_user(const struct depot_upload *u, struct err *err)
 {
-	AUTO_FREE char *mark = mark_of(u->depot, u->hash, u->uid);
+	AUTO_FREE char *mark = mark_of(u->depot, u->hash, u->sender);
 	AUTO_FREE char *folder = mem_strndup(mark, (size_t)(strrchr(mark, '/') - mark));
 
 	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
@@ -132,8 +132,8 @@ static int nameless_file(const char *folder, struct err *err)
 	return fd;
 }
 
-struct depot_upload *depot_code_begin(struct depot *base, const char *hash, int64_t uid,
-				      struct err *err)
+struct depot_upload *depot_code_begin(struct depot *base, const char *hash,
+				      const char *sender, struct err *err)
 {
 	struct depot_files *d = depot_files_of(base);
 	AUTO_FREE char *folder = str_printf("%s/upload", d->state);
@@ -149,7 +149,7 @@ struct depot_upload *depot_code_begin(struct depot *base, const char *hash, int6
 	struct depot_upload *u = mem_alloc(1, sizeof *u);
 	u->depot = d;
 	u->fd = fd;
-	u->uid = uid;
+	u->sender = mem_strdup(sender);
 	d->uploads++;
 	u->unique = world_random(d->world);
 	memcpy(u->hash, hash, sizeof u->hash);
@@ -198,6 +198,7 @@ void depot_code_abort(struct depot_upload *u)
 	close(u->fd);
 	u->depot->uploads--;
 	depot_files_unref(u->depot);
+	free(u->sender);
 	free(u);
 }
 

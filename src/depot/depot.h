@@ -6,7 +6,7 @@
  *
  * Layout below the state folder:
  *   code/<hash>/tree        an unpacked snapshot, read-only, shared by its jobs
- *   code/<hash>/users/<uid> who has sent it whole; its folder's time is of its last use
+ *   code/<hash>/users/<who> who has sent it whole; its folder's time is of its last use
  *   jobs/<id / 1000>/<id>/  output/<name>/, task-<rank>/attempt-<n>/ (log, mark, exit)
  */
 #pragma once
@@ -40,6 +40,8 @@ struct depot_ops {
 	/* Makes what the outputs hold durable. */
 	void (*collect)(struct depot *d, const struct job *j, depot_collected done,
 			void *arg);
+	/* Removes all that a deleted job has here: what is not there is removed already. */
+	void (*remove)(struct depot *d, int64_t job, depot_collected done, void *arg);
 	/* The attempt's folder (created on demand by the engine); caller frees. */
 	char *(*attempt_folder)(struct depot *d, int64_t job, int task, int attempt);
 	char *(*output_folder)(struct depot *d, int64_t job,
@@ -64,11 +66,12 @@ void depot_files_rules(struct depot *d, const struct depot_rules *r);
 struct depot *depot_sim_create(struct world *w, int fail_percent);
 
 /* Code snapshots (real depot only): content-addressed archives.  A hash is no key to what
- * others sent: for a uid a snapshot is there once that uid has sent all of it. */
+ * others sent: for a sender (principal_key) a snapshot is there once they have sent all of
+ * it. */
 int depot_code_has(struct depot *d, const char *hash,
-		   int64_t uid); /* 1 there (and used just now), 0 not */
+		   const char *sender); /* 1 there (and used just now), 0 not */
 struct depot_upload; /* streams an archive in; its hash is checked at the end */
-struct depot_upload *depot_code_begin(struct depot *d, const char *hash, int64_t uid,
+struct depot_upload *depot_code_begin(struct depot *d, const char *hash, const char *sender,
 				      struct err *err);
 int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 		     struct err *err);

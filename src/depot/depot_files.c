@@ -178,14 +178,25 @@ static int prepare_output(struct files_op *op, struct place *p, struct err *err)
 	return op->owner_uid > 0 ? tree_let_read(p->path, (uid_t)op->owner_uid, err) : 0;
 }
 
+/* The file of this machine that an input names, as its owner may read it.  Who has no
+ * account here has no files here: as -1 they would be read as the daemon may. */
+static char *resolve_input(const struct files_op *op, const struct place *p,
+			   struct err *err)
+{
+	if (op->owner_uid >= 0)
+		return input_resolve(p->uri, op->uid_base >= 0 ? op->owner_uid : -1, err);
+	err_set(err, ERR_DENIED,
+		"its owner has no account on this machine, and so no files here to read");
+	return NULL;
+}
+
 static int prepare_all(struct files_op *op, struct err *err)
 {
 	if (op->code_hash && prepare_code(op, err) < 0)
 		return -1;
 	for (size_t i = 0; i < op->input_count; i++) {
 		struct place *p = &op->inputs[i];
-		p->path = input_resolve(p->uri, op->uid_base >= 0 ? op->owner_uid : -1,
-					err);
+		p->path = resolve_input(op, p, err);
 		if (!p->path || input_check_place(p->path, op->depot->state,
 						  op->depot->socket, err) < 0)
 			return err_wrap(err, "input %s", p->name);
@@ -300,6 +311,7 @@ void depot_files_rules(struct depot *base, const struct depot_rules *r)
 static const struct depot_ops files_ops = {
 	.prepare = files_prepare,
 	.collect = files_collect,
+	.remove = depot_files_remove,
 	.attempt_folder = files_attempt_folder,
 	.output_folder = files_output_folder,
 	.destroy = files_destroy,

@@ -18,13 +18,14 @@ static int check_hash(struct exchange *ex, struct err *err)
 
 void handle_code_has(struct exchange *ex)
 {
+	char key[NAME_MAX_BYTES + 1];
 	struct err err;
 
 	if (check_hash(ex, &err) < 0)
 		answer_error(ex, &err);
 	else
 		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0],
-						ex->who->uid)
+						principal_key(ex->who, key))
 					 ? 200
 					 : 404);
 }
@@ -76,6 +77,7 @@ void handle_code_put(struct exchange *ex)
 						 .body_end = put_end,
 						 .gone = put_gone };
 	struct depot *d = ex->server->config.depot;
+	char key[NAME_MAX_BYTES + 1];
 	struct err err;
 
 	if (check_hash(ex, &err) < 0) {
@@ -83,9 +85,9 @@ void handle_code_put(struct exchange *ex)
 		return;
 	}
 	ex->ops = &ops;
-	if (depot_code_has(d, ex->param[0], ex->who->uid))
+	if (depot_code_has(d, ex->param[0], principal_key(ex->who, key)))
 		return;
-	ex->state = depot_code_begin(d, ex->param[0], ex->who->uid, &err);
+	ex->state = depot_code_begin(d, ex->param[0], key, &err);
 	if (!ex->state)
 		answer_error(ex, &err);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/principal.h"
 
+#include <stdio.h>
+
 #include "base/str.h"
 
 static const char *const role_words[ROLE_COUNT] = {
@@ -8,6 +10,15 @@ static const char *const role_words[ROLE_COUNT] = {
 	[ROLE_MEMBER] = "member",
 	[ROLE_ADMIN] = "admin",
 };
+
+const char *principal_key(const struct principal *p, char out[NAME_MAX_BYTES + 1])
+{
+	if (p->uid >= 0)
+		snprintf(out, NAME_MAX_BYTES + 1, "%lld", (long long)p->uid);
+	else
+		snprintf(out, NAME_MAX_BYTES + 1, "@%s", p->name);
+	return out;
+}
 
 bool principal_is_admin(const struct principal *p)
 {

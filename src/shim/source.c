@@ -94,6 +94,10 @@ int source_open(const struct shim_task *t, const struct shim_mount *m, struct er
 	bool input = m->kind == SHIM_BIND_RO && t->owner_uid > 0;
 	/* Else whatever is mounted below the host's folder later would appear inside. */
 	struct mount_attr alone = { .propagation = MS_PRIVATE };
+	if (m->kind == SHIM_BIND_RO && t->owner_uid < 0)
+		return err_set(err, ERR_DENIED,
+			       "%s: the task's owner has no account on this machine",
+			       m->source);
 	AUTO_FD int at =
 		input ? open_as_owner(t, m->source, err) : open_plain(m->source, err);
 

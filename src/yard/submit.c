@@ -49,7 +49,8 @@ static int check_dependencies(struct yard *y, const struct principal *who,
 		const struct principal *seen = who;
 		struct live *l = yard_find(y, s->after[i].job);
 
-		if (l && !who_may_see(who, l->job->owner, l->job->group))
+		if (l ? !who_may_see(who, l->job->owner, l->job->group)
+		      : yard_is_forgotten(y, s->after[i].job))
 			seen = NULL;
 		else if (!l && store_row(y->config.store, s->after[i].job, see_row, &seen,
 					 NULL) < 0)
@@ -80,6 +81,16 @@ static int check_uids(const struct yard *y, const struct principal *who, struct 
 		       (long long)slots, WHO_RANGE);
 }
 
+int yard_check_priority(const struct yard *y, const struct principal *who, int priority,
+			struct err *err)
+{
+	if (principal_is_admin(who) || priority <= y->config.max_priority)
+		return 0;
+	return err_set(err, ERR_DENIED,
+		       "priority: %d is for administrators; you may give up to %lld",
+		       priority, (long long)y->config.max_priority);
+}
+
 /* What one person may ask for, so that the others are still served. */
 static int check_limits(const struct yard *y, const struct principal *who,
 			const struct spec *s, struct err *err)
@@ -88,11 +99,8 @@ static int check_limits(const struct yard *y, const struct principal *who,
 
 	if (principal_is_admin(who))
 		return 0;
-	if (s->priority > y->config.max_priority)
-		return err_set(
-			err, ERR_DENIED,
-			"priority: %d is for administrators; you may give up to %lld",
-			s->priority, (long long)y->config.max_priority);
+	if (yard_check_priority(y, who, s->priority, err) < 0)
+		return -1;
 	if (jobs >= y->config.max_jobs_per_user)
 		return err_set(
 			err, ERR_QUOTA,
@@ -100,6 +108,20 @@ static int check_limits(const struct yard *y, const struct principal *who,
 			"%lld at a time; wait for some, or stop some",
 			(long long)jobs, (long long)y->config.max_jobs_per_user);
 	return 0;
+}
+
+/* Inputs are files of this machine, read with their owner's rights: who came over the
+ * network and has no account here has none. */
+static int check_inputs(const struct principal *who, const struct spec *s,
+			struct err *err)
+{
+	if (who->uid >= 0 || !s->input_count)
+		return 0;
+	return err_set(
+		err, ERR_DENIED,
+		"inputs: %s reads files of this machine, and '%s' has no account on it that "
+		"has come by the unix socket; send the files as code",
+		s->inputs[0].name, who->name);
 }
 
 static int check_submit(struct yard *y, const struct principal *who, const struct spec *s,
@@ -113,7 +135,7 @@ static int check_submit(struct yard *y, const struct principal *who, const struc
 			err, ERR_DENIED,
 			"group: %s is not in group '%s'; leave it out or write '%s'",
 			who->name, group, who->group);
-	if (check_limits(y, who, s, err) < 0 || check_uids(y, who, err) < 0 ||
+	if (check_inputs(who, s, err) < 0 || check_limits(y, who, s, err) < 0 || check_uids(y, who, err) < 0 ||
 	    check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);

@@ -278,7 +278,7 @@ static int keep(void *arg, const void *data, size_t len, struct err *err)
 	return 0;
 }
 
-static int64_t sender = 7;
+static const char *sender = "7";
 
 static struct depot_upload *send(const char *hash, const struct buf *archive,
 				 struct answer *a)
@@ -311,7 +311,7 @@ static void code(void)
 	write_file(file, "print(1)\n");
 	struct pack_job pack = { .folder = folder, .write = keep, .arg = &archive };
 	OK(pack_folder(&pack, hash, NULL, &err) == 0, "a folder is packed");
-	OK(!depot_code_has(depot, hash, 7), "unknown at first");
+	OK(!depot_code_has(depot, hash, "7"), "unknown at first");
 	struct job *j = a_job(5, hash, NULL, NULL);
 	struct answer a = prepare(j, -1);
 	OK(a.failed && a.err.code == ERR_NOT_FOUND,
@@ -329,23 +329,23 @@ static void code(void)
 	   "two uploads at once of the same code are both fine");
 	if (one.failed)
 		printf("# %s\n", one.err.text);
-	OK(bad.failed && bad.err.code == ERR_INVALID && !depot_code_has(depot, wrong, 7),
+	OK(bad.failed && bad.err.code == ERR_INVALID && !depot_code_has(depot, wrong, "7"),
 	   "a wrong hash is refused: %s", bad.err.text);
-	OK(depot_code_has(depot, hash, 7), "now it is there");
-	OK(!depot_code_has(depot, hash, 8), "but not for one who only knows its hash");
+	OK(depot_code_has(depot, hash, "7"), "now it is there");
+	OK(!depot_code_has(depot, hash, "8"), "but not for one who only knows its hash");
 	AUTO_FREE char *codes = str_printf("%s/state/code", home);
 	OK(stat(codes, &st) == 0 && (st.st_mode & 0777) == 0700,
 	   "nor by the file system");
-	sender = 8;
+	sender = "8";
 	struct answer other = { 0 };
 	send(hash, &archive, &other);
 	world_run(world);
-	sender = 7;
-	OK(!other.failed && depot_code_has(depot, hash, 8) &&
-		   depot_code_has(depot, hash, 7),
+	sender = "7";
+	OK(!other.failed && depot_code_has(depot, hash, "8") &&
+		   depot_code_has(depot, hash, "7"),
 	   "one who sends all of it has it, too");
 	depot_files_rules(depot, &(struct depot_rules){ .code_bytes_max = 1000 });
-	struct depot_upload *big = depot_code_begin(depot, hash, 7, &err);
+	struct depot_upload *big = depot_code_begin(depot, hash, "7", &err);
 	OK(depot_code_write(big, archive.data, 600, &err) == 0 &&
 		   depot_code_write(big, archive.data, 600, &err) < 0 &&
 		   err.code == ERR_TOO_LARGE && strstr(err.text, "1000 B"),
@@ -369,9 +369,9 @@ static void code(void)
 	pack_hash_finish(h, hash);
 	send(hash, &archive, &evil);
 	world_run(world);
-	OK(evil.failed && evil.err.code == ERR_INVALID && !depot_code_has(depot, hash, 7),
+	OK(evil.failed && evil.err.code == ERR_INVALID && !depot_code_has(depot, hash, "7"),
 	   "an archive that cannot be unpacked is refused: %s", evil.err.text);
-	OK(depot_code_begin(depot, "../../etc", 7, &err) == NULL &&
+	OK(depot_code_begin(depot, "../../etc", "7", &err) == NULL &&
 		   err.code == ERR_INVALID,
 	   "a hash is never a path");
 }
@@ -434,13 +434,13 @@ static void expiry(void)
 		old_snapshot(hash[i], i == 3 ? 29 : 31);
 	}
 	used_hash = hash[1];
-	OK(depot_code_has(depot, hash[2], 7), "one is asked for, which is a use");
-	struct depot_upload *u = depot_code_begin(depot, hash[0], 9, &err);
+	OK(depot_code_has(depot, hash[2], "7"), "one is asked for, which is a use");
+	struct depot_upload *u = depot_code_begin(depot, hash[0], "9", &err);
 	expire();
 	OK(snapshot_there(hash[0]), "while something is sent nothing goes");
 	depot_code_abort(u);
 	expire();
-	OK(!snapshot_there(hash[0]) && !depot_code_has(depot, hash[0], 7),
+	OK(!snapshot_there(hash[0]) && !depot_code_has(depot, hash[0], "7"),
 	   "what nobody used for long is gone, and said to be");
 	OK(snapshot_there(hash[1]), "what a live job uses stays");
 	OK(snapshot_there(hash[2]), "so does what was used since");
