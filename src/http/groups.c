@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "http/handlers.h"
 #include "http/route.h"
+#include "http/secret.h"
 
 static bool may_see(const struct exchange *ex, const char *group)
 {
@@ -123,6 +124,8 @@ void handle_group_remove(struct exchange *ex)
 	if (!p)
 		return;
 	int rc = who_remove_group(people_who(p), ex->param[0], &change, &err);
+	if (rc == 0)
+		secret_forget(ex, SECRET_GROUP, ex->param[0], &change);
 	finish(p, rc, &change, &err, group_gone);
 }
 

@@ -39,6 +39,12 @@ void handle_token_remove(struct exchange *ex);
 void handle_audit(struct exchange *ex);
 void handle_quotas(struct exchange *ex);
 
+/* secret.c */
+void handle_secrets(struct exchange *ex);
+void handle_secrets_of(struct exchange *ex);
+void handle_secret_put(struct exchange *ex);
+void handle_secret_remove(struct exchange *ex);
+
 /* admin.c, code.c, openapi.c */
 void handle_openapi(struct exchange *ex);
 void handle_version(struct exchange *ex);

@@ -25,6 +25,7 @@ struct http_config {
 	struct world *world;
 	struct yard *yard;
 	struct who *who;
+	struct secrets *secrets; /* NULL: none are kept */
 	struct depot *depot; /* the real one; NULL: no code is taken */
 	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
 	int64_t daemon_uid;  /* admin, beside root */

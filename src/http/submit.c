@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "dialect/dialect.h"
+#include "http/secret.h"
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "pack/hash.h"
@@ -109,10 +110,13 @@ void handle_submit(struct exchange *ex)
 	}
 	AUTO_SPEC struct spec *spec =
 		native->read(buf_str(&ex->body), ex->body.len, &problems);
-	if (!spec)
+	if (spec)
+		secret_check_spec(ex, spec, &problems);
+	bool refused = !spec || problems.count;
+	if (refused)
 		submit_refuse(ex, &problems);
 	problems_fini(&problems);
-	if (!spec)
+	if (refused)
 		return;
 	if (submit_check_code(ex, spec, &err) < 0) {
 		answer_error(ex, &err);

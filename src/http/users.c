@@ -7,6 +7,7 @@
 #include "http/auth.h"
 #include "http/handlers.h"
 #include "http/route.h"
+#include "http/secret.h"
 
 static bool is_self(const struct exchange *ex, const char *name)
 {
@@ -249,8 +250,10 @@ void handle_user_remove(struct exchange *ex)
 		rc = err_set(&err, ERR_CONFLICT,
 			     "%s has %zu jobs that have not ended: stop them first", name,
 			     jobs);
-	if (rc < 0)
+	if (rc < 0) {
 		people_refuse(p, &err);
-	else
-		people_record(p, ex->who, &change, user_removed);
+		return;
+	}
+	secret_forget(ex, SECRET_USER, name, &change);
+	people_record(p, ex->who, &change, user_removed);
 }

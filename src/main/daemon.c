@@ -121,6 +121,29 @@ static void make_who(struct daemon *d, struct yard_config *yard)
 	yard->doc_count = d->sink_count;
 }
 
+static bool is_member(void *arg, const char *user, const char *group)
+{
+	const struct daemon *d = arg;
+	const struct who_user *u = who_user(d->who, user);
+
+	for (size_t i = 0; u && !u->disabled && i < u->group_count; i++)
+		if (str_eq(u->groups[i], group))
+			return true;
+	return false;
+}
+
+static void make_secrets(struct daemon *d, struct yard_config *yard)
+{
+	AUTO_FREE char *key = str_printf("%s/secret.key", d->place.state);
+
+	d->secrets = secrets_create(&(struct secrets_config){
+		.world = d->world, .key_path = key, .in_group = is_member, .arg = d });
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ SECRET_KIND, secrets_apply, d->secrets };
+	yard->secrets = d->secrets;
+	yard->doc_count = d->sink_count;
+}
+
 /* What the directory itself wants recorded is done in the daemon's own name. */
 static void record_change(void *arg, const struct who_change *c)
 {
@@ -164,6 +187,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 		&(struct depot_rules){ .socket = d->place.socket,
 				       .code_bytes_max = d->settings.code_limit_bytes });
 	make_who(d, &yard);
+	make_secrets(d, &yard);
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
@@ -171,6 +195,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 	d->http = http_server_create(&(struct http_config){ .world = d->world,
 							    .yard = d->yard,
 							    .who = d->who,
+							    .secrets = d->secrets,
 							    .depot = d->depot,
 							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });
@@ -192,6 +217,7 @@ void daemon_destroy(struct daemon *d)
 	if (d->http)
 		http_server_close(d->http);
 	yard_destroy(d->yard);
+	secrets_destroy(d->secrets);
 	who_destroy(d->who);
 	engine_sim_machine_destroy(d->machine);
 	if (d->depot)

@@ -7,6 +7,7 @@
 #include "http/server.h"
 #include "main/door.h"
 #include "main/place.h"
+#include "secret/secret.h"
 #include "who/directory.h"
 #include "wire/settings.h"
 #include "world/world.h"
@@ -22,6 +23,7 @@ struct daemon {
 	struct who *who;
 	struct yard_doc_sink sinks[8]; /* who keeps which kind of documents */
 	size_t sink_count;
+	struct secrets *secrets;
 	struct yard *yard;
 	struct http_server *http;
 	struct world_signal *term, *interrupt;

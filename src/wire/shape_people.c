@@ -128,7 +128,28 @@ static const struct wire_field audit[] = {
 	{ 0 }
 };
 
+static const struct wire_field secret[] = {
+	{ "scope", WIRE_TEXT, 0, "whose it is", .words = "user group" },
+	{ "owner", WIRE_TEXT, 0, "the user or the group" },
+	{ "name", WIRE_TEXT, 0, "what it is called" },
+	{ "set_ms", WIRE_INT, 0, "when it was set" },
+	{ "by", WIRE_TEXT, 0, "who set it" },
+	{ 0 }
+};
+static const struct wire_field secrets[] = {
+	{ "secrets", WIRE_LIST, 0, "users' and then groups', by owner and name", "secret" },
+	{ 0 }
+};
+static const struct wire_field secret_value[] = {
+	{ "value", WIRE_TEXT, OPT | WIRE_SECRET, "a text of up to 64 KiB" },
+	{ "base64", WIRE_TEXT, OPT | WIRE_SECRET, "instead of it: any bytes, in base64" },
+	{ 0 }
+};
+
 const struct wire_shape wire_shapes_people[] = {
+	{ "secret", "a secret, but for its value", secret },
+	{ "secrets", "secrets", secrets },
+	{ "secret_value", "the value of a secret; one of the two", secret_value, "{\"value\":\"hf_abc123\"}", true },
 	{ "login", "who one is", login, "{\"user\":\"ann\",\"password\":\"correct horse\"}", true },
 	{ "first", "the first admin", first, NULL, true },
 	{ "token", "a token, but for its text", token },
