@@ -19,6 +19,7 @@
 struct cli {
 	struct server server;
 	struct client *client; /* opened by cli_connect() */
+	const char *context;   /* of --context, or NULL */
 	bool colour_out, colour_err;
 };
 
@@ -33,6 +34,7 @@ struct command {
 	size_t count, args_size; /* of the struct the options fill, zeroed before */
 	bool stop_at_first;
 	bool starts; /* may start the private daemon */
+	bool alone;  /* finds its server itself, or needs none */
 	size_t operands_min, operands_max;
 	int (*run)(struct cli *c, const void *args, const struct opts_list *operands);
 };
@@ -78,7 +80,7 @@ char *cli_task_name(const struct job *j, int rank);
 int cli_task_rank(const struct job *j, const char *text, struct err *err);
 int64_t cli_now_ms(void);
 
-extern const struct command cmd_rm, cmd_priority, cmd_clone, cmd_queue, cmd_events;
+extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue, cmd_events;
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
 	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
 	cmd_completion, cmd_doctor;

@@ -7,10 +7,10 @@
 #include "base/str.h"
 
 const struct command *const commands[] = {
-	&cmd_run,        &cmd_submit,  &cmd_ls,   &cmd_show,  &cmd_logs, &cmd_why,
-	&cmd_wait,       &cmd_stop,    &cmd_rm,   &cmd_clone, &cmd_priority,
-	&cmd_queue,      &cmd_events,  &cmd_exec, &cmd_nodes, &cmd_up,   &cmd_down,
-	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help, NULL,
+	&cmd_run,    &cmd_submit,     &cmd_ls,      &cmd_show,  &cmd_logs,     &cmd_why,
+	&cmd_wait,   &cmd_stop,       &cmd_rm,      &cmd_clone, &cmd_priority, &cmd_queue,
+	&cmd_top,    &cmd_events,     &cmd_exec,    &cmd_nodes, &cmd_up,       &cmd_down,
+	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help,  NULL,
 };
 
 /* Whether name is these words with one space between. */

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-/* show.c - `yard show`: everything about one job, for people or as the server's JSON. */
+#include "cli/show.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/units.h"
-#include "cli/cli.h"
+#include "cli/outcome.h"
 #include "cli/plain.h"
 #include "cli/table.h"
+#include "cli/verdict.h"
 #include "cli/view.h"
 
 struct show_args {
 	bool json;
+	const char *color;
 };
 
 /* clang-format off */
 static const struct opt show_table[] = {
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct show_args, json), NULL, "as JSON" },
+	OPT_COLOUR(struct show_args, color),
 };
 /* clang-format on */
 
@@ -89,11 +94,21 @@ static void add_role(const struct role *r, struct buf *out)
 static void add_spec(const struct wire_job *w, struct buf *out)
 {
 	const struct spec *s = w->job->spec;
+	char limit[UNITS_TEXT_MAX];
 
 	for (size_t i = 0; i < s->role_count; i++)
 		add_role(&s->roles[i], out);
 	if (s->code)
 		line(out, "code", "%.12s", s->code);
+	if (s->time_limit_ms)
+		line(out, "time limit", "%s",
+		     units_show_duration(s->time_limit_ms, limit));
+	for (size_t i = 0; i < s->hyperparameters.count; i++)
+		line(out, i ? "" : "parameters", "%s = %s",
+		     s->hyperparameters.items[i].key, s->hyperparameters.items[i].value);
+	for (size_t i = 0; i < s->labels.count; i++)
+		line(out, i ? "" : "labels", "%s = %s", s->labels.items[i].key,
+		     s->labels.items[i].value);
 	for (size_t i = 0; i < s->input_count; i++)
 		line(out, i ? "" : "inputs", "%s = %s", s->inputs[i].name,
 		     s->inputs[i].uri);
@@ -157,29 +172,88 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 		line(out, "attempt", "%d (%d failed)", j->attempt, j->failures);
 }
 
+/* Attempts before the last, out of the job's history: how each ended. */
+static void add_attempts(struct cli *c, const struct job *j, struct buf *out)
+{
+	static const char *const heads[] = { ">ATTEMPT", "ENDED", "HOW" };
+	AUTO_ANSWER struct answer a = { 0 };
+	struct err ignored;
+	char time[UNITS_TEXT_MAX];
+
+	if (j->attempt < 2 ||
+	    cli_get(c, &a, &ignored, "/jobs/%" PRId64 "/events", j->id) < 0)
+		return;
+	struct table *t = table_create(heads, COUNT_OF(heads));
+	const struct doc_node *list = doc_get(doc_root(a.doc), "events");
+	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
+		struct wire_event e;
+		wire_event_read(n, &e);
+		if (!str_eq(e.kind, event_kind_word(EV_RETRY)))
+			continue;
+		table_cell(t, TABLE_PLAIN, "%" PRId64, doc_i64(e.body, "attempt", 0));
+		table_cell(t, TABLE_PLAIN, "%s", units_show_time(e.time_ms, time));
+		table_cell(t, TABLE_BAD, "%s", doc_str(e.body, "text", ""));
+	}
+	buf_addc(out, '\n');
+	table_render(t, c->colour_out, view_width(), out);
+	table_destroy(t);
+}
+
+/* What the last lines of `yard run` would say. */
+static void add_verdict(struct cli *c, const struct wire_job *w, struct buf *out)
+{
+	struct blame blame;
+	struct verdict v;
+
+	if (w->job->state != JOB_ENDED || w->job->outcome == OUTCOME_SUCCEEDED)
+		return;
+	outcome_blame(c, w, &blame);
+	verdict_make(w->job, &(struct verdict_log){ blame.first, blame.last }, &v);
+	buf_addc(out, '\n');
+	if (v.error)
+		line(out, "log", "%s", v.error);
+	if (v.meaning)
+		line(out, "means", "%s", v.meaning);
+	line(out, "next", "%s", v.next);
+	verdict_fini(&v);
+	blame_fini(&blame);
+}
+
+static void add_all(struct cli *c, const struct wire_job *w, struct buf *out)
+{
+	add_life(c, w, out);
+	add_times(w->job, out);
+	add_spec(w, out);
+	add_tasks(c, w->job, out);
+	add_attempts(c, w->job, out);
+	add_verdict(c, w, out);
+}
+
+int show_job(struct cli *c, const char *job, struct buf *out, struct err *err)
+{
+	struct wire_job w = { 0 };
+
+	if (cli_get_job(c, job, &w, err) < 0)
+		return -1;
+	add_all(c, &w, out);
+	wire_job_fini(&w);
+	return 0;
+}
+
 static int run_show(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct show_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
 	AUTO_FREE char *target = cli_job_target(operands->items[0], "");
 	AUTO_BUF struct buf out = { 0 };
-	struct wire_job w = { 0 };
 	struct err err;
 
-	if (cli_get(c, &answer, &err, "%s", target) < 0)
+	if (cli_colour(c, a->color, &err) < 0)
 		return cli_fail(c, &err);
-	if (a->json) {
-		cli_print_json(&answer.body);
-		return 0;
-	}
-	if (wire_job_read(doc_root(answer.doc), &w, &err) < 0)
+	if (a->json)
+		return view_json(c, target);
+	if (show_job(c, operands->items[0], &out, &err) < 0)
 		return cli_fail(c, &err);
-	add_life(c, &w, &out);
-	add_times(w.job, &out);
-	add_spec(&w, &out);
-	add_tasks(c, w.job, &out);
 	cli_print(&out);
-	wire_job_fini(&w);
 	return 0;
 }
 
