@@ -10,8 +10,10 @@
 
 static void logged_in(struct people *p, const struct principal *who)
 {
+	unsigned useful = who->role == ROLE_ADMIN ? SCOPE_ALL : SCOPE_READ | SCOPE_WRITE;
+
 	p->who = *who;
-	people_give_token(p, &p->who, SCOPE_ALL, 0);
+	people_give_token(p, &p->who, useful, 0);
 }
 
 void handle_login(struct exchange *ex)
