@@ -123,6 +123,12 @@ static void sim_collect(struct depot *base, const struct job *j, depot_collected
 	op_create((struct depot_sim *)base, arg)->collected = done;
 }
 
+static void sim_remove(struct depot *base, int64_t job, depot_collected done, void *arg)
+{
+	(void)job;
+	op_create((struct depot_sim *)base, arg)->collected = done;
+}
+
 static char *sim_attempt_folder(struct depot *base, int64_t job, int task, int attempt)
 {
 	(void)base;
@@ -149,6 +155,7 @@ static void sim_destroy(struct depot *base)
 static const struct depot_ops sim_ops = {
 	.prepare = sim_prepare,
 	.collect = sim_collect,
+	.remove = sim_remove,
 	.attempt_folder = sim_attempt_folder,
 	.output_folder = sim_output_folder,
 	.destroy = sim_destroy,

@@ -22,6 +22,7 @@ struct depot_files {
 
 /* The real depot behind the interface; the simulated one has no code. */
 struct depot_files *depot_files_of(struct depot *d);
+void depot_files_remove(struct depot *base, int64_t job, depot_collected done, void *arg);
 void depot_files_unref(struct depot_files *d);
 /* Used just now: it is kept for as long again. */
 void code_touch(const struct depot_files *d, const char *hash);

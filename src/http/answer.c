@@ -13,6 +13,7 @@ struct buf *answer_scratch(struct exchange *ex)
 
 static void write_head(struct exchange *ex, struct buf *out, int status, const char *type)
 {
+	ex->server->answered[status / 100 < STATUS_CLASSES ? status / 100 : 0]++;
 	http_write_status(out, status);
 	if (type)
 		http_write_header(out, "Content-Type", type);
@@ -50,6 +51,11 @@ static void answer(struct exchange *ex, int status, const char *type, const char
 void answer_json(struct exchange *ex, int status, const struct buf *json)
 {
 	answer(ex, status, "application/json", buf_str(json), json->len);
+}
+
+void answer_text(struct exchange *ex, const char *type, const struct buf *text)
+{
+	answer(ex, 200, type, buf_str(text), text->len);
 }
 
 void answer_empty(struct exchange *ex, int status)

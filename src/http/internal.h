@@ -38,6 +38,8 @@
 #define OUTPUT_LOW       (32u << 10)  /* the same, when there are very many connections */
 #define OUTPUT_ALL       (64u << 20)  /* of all connections together, about */
 #define ROUTE_PARAMS_MAX 3
+#define STATUS_CLASSES   6    /* 1xx to 5xx */
+#define PARK_ALL         (-1) /* parked there: hears every event */
 
 struct exchange_ops {
 	void (*body)(struct exchange *ex, const char *data,
@@ -81,6 +83,8 @@ struct http_server {
 	struct conn *conns; /* a list */
 	size_t conn_count;
 	struct map *parked;    /* job → list of exchanges */
+	size_t parked_count;
+	uint64_t answered[STATUS_CLASSES]; /* by class of status */
 	struct map *counts;    /* "uid 7", "from 192.0.2.1", "user ann" → connections */
 	struct world_timer *sweep; /* set while somebody does not read what is sent */
 	struct exchange *held; /* a list: other rooms will call back with these */
@@ -101,6 +105,7 @@ void exchange_drop(struct exchange *ex);
 void exchange_free(struct exchange *ex); /* unless held */
 
 void answer_json(struct exchange *ex, int status, const struct buf *json);
+void answer_text(struct exchange *ex, const char *type, const struct buf *text);
 void answer_status(struct exchange *ex, int status, const struct err *err,
 		   const struct problems *problems);
 void answer_error(struct exchange *ex, const struct err *err); /* status by its class */

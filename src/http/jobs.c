@@ -97,21 +97,22 @@ void handle_why(struct exchange *ex)
 	answer_json(ex, 200, out);
 }
 
-/* The series of the present attempt, oldest first: [time_ms, cpu_ms, memory_bytes, pids]. */
-static void write_samples(struct exchange *ex, struct json *j, int task)
+/* The series of an attempt, oldest first: [time_ms, cpu_ms, memory_bytes, pids]. */
+static void write_samples(struct exchange *ex, struct json *j, const struct task_ref *ref,
+			  int64_t from_ms)
 {
-	const struct job *job = yard_live(ex->server->config.yard, ex->job);
-	AUTO_FREE char *folder = job ? yard_attempt_folder(ex->server->config.yard,
-							   job->id, task, job->attempt)
-				     : NULL;
+	AUTO_FREE char *folder = yard_attempt_folder(ex->server->config.yard, ref->job,
+						     ref->task, ref->attempt);
 	AUTO_FREE struct usage_sample *s = NULL;
 	struct err ignored; /* no series is an empty one */
 	size_t count = 0;
 
 	json_array(j, "samples");
-	if (folder && usage_read(folder, &s, &count, &ignored) < 0)
+	if (usage_read(folder, &s, &count, &ignored) < 0)
 		count = 0;
 	for (size_t i = 0; i < count; i++) {
+		if (s[i].time_ms < from_ms)
+			continue;
 		json_array(j, NULL);
 		json_i64(j, NULL, s[i].time_ms);
 		json_i64(j, NULL, s[i].cpu_ms);
@@ -120,6 +121,35 @@ static void write_samples(struct exchange *ex, struct json *j, int task)
 		json_end(j);
 	}
 	json_end(j);
+}
+
+/* Also after its end: the files stay as long as the job does. */
+void handle_usage_series(struct exchange *ex)
+{
+	struct buf *out = answer_scratch(ex);
+	struct err err;
+	AUTO_JOB struct job *owned = NULL;
+	const struct job *job = view_find(ex, &owned, &err);
+	struct task_ref ref = { .job = ex->job, .task = (int)param_int(ex, "task", 0) };
+	struct json j;
+
+	if (job && (size_t)ref.task >= job->task_count) {
+		err_set(&err, ERR_NOT_FOUND, "task: job %lld has tasks 0 to %zu, not %d",
+			(long long)ex->job, job->task_count - 1, ref.task);
+		job = NULL;
+	}
+	if (!job) {
+		answer_error(ex, &err);
+		return;
+	}
+	ref.attempt = (int)param_int(ex, "attempt", job->attempt);
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_i64(&j, "task", ref.task);
+	json_i64(&j, "attempt", ref.attempt);
+	write_samples(ex, &j, &ref, param_int(ex, "from_ms", 0));
+	json_end(&j);
+	answer_json(ex, 200, out);
 }
 
 static void usage_again(struct exchange *ex)
@@ -155,7 +185,9 @@ void handle_usage(struct exchange *ex)
 	json_i64(&j, "memory_bytes", u.memory_bytes);
 	json_i64(&j, "memory_peak_bytes", u.memory_peak_bytes);
 	json_i64(&j, "pids", u.pids);
-	write_samples(ex, &j, task);
+	const struct job *job = yard_live(ex->server->config.yard, ex->job);
+	struct task_ref ref = { ex->job, task, job ? job->attempt : 0 };
+	write_samples(ex, &j, &ref, 0);
 	json_end(&j);
 	answer_json(ex, 200, out);
 }

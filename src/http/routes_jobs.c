@@ -37,7 +37,18 @@ static const struct param wait_params[] = {
 };
 static const struct param events_params[] = {
 	{ "from", PARAM_INT, 0, INT64_MAX, .help = "those with this seq or a higher one" },
-	{ "limit", PARAM_INT, 1, EVENTS_MAX, .help = "how many at most; 1000" },
+	{ "limit", PARAM_INT, 1, EVENTS_MAX, .help = "how many a page has at most; 1000" },
+	{ "follow", PARAM_BOOL, .help = "go on as things happen: server-sent events" },
+	{ 0 }
+};
+static const struct param events_headers[] = {
+	{ "Last-Event-ID", PARAM_TEXT, 1, 20, .pattern = "^[0-9]+$", .help = "of a stream: go on behind this event" },
+	{ 0 }
+};
+static const struct param series_params[] = {
+	{ "task", PARAM_INT, 0, SPEC_TASKS_MAX, .help = "the task's rank; 0" },
+	{ "attempt", PARAM_INT, 1, INT32_MAX, .help = "of which attempt; the last" },
+	{ "from_ms", PARAM_INT, 0, INT64_MAX, .help = "samples of this moment or later" },
 	{ 0 }
 };
 static const struct param usage_params[] = {
@@ -78,15 +89,29 @@ const struct route routes_jobs[] = {
 		.answer = "job" },
 	{ "POST", "/jobs/:job/stop", "stop_job", RULE_TOUCH, handle_stop, "stop it; stopping what has ended is fine",
 		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "stop", .body_optional = true, .answer = "job" },
+	{ "PATCH", "/jobs/:job", "change_job", RULE_TOUCH, handle_change, "change its priority",
+		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "job_change", .answer = "job",
+		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_DENIED) },
+	{ "DELETE", "/jobs/:job", "delete_job", RULE_TOUCH, handle_delete, "delete an ended job with its history, logs and outputs",
+		.status = 204, .errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_BUSY) },
+	{ "POST", "/jobs/:job/clone", "clone_job", RULE_TOUCH, handle_clone, "submit it again, with changes",
+		.headers = submit_headers,
+		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "job_clone", .body_optional = true,
+		.answer = "submitted", .status = 201, .also = 200,
+		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_QUOTA) | ROUTE_ERR(ERR_DENIED) },
 	{ "GET", "/jobs/:job/wait", "wait_job", RULE_SEE, handle_wait, "answer when it has ended: 200; or 202 after a while",
 		.params = wait_params, .answer = "job", .also = 202 },
 	{ "GET", "/jobs/:job/why", "why_job", RULE_SEE, handle_why, "what it waits for, in words",
 		.answer = "why" },
 	{ "GET", "/jobs/:job/events", "job_events", RULE_SEE, handle_events, "its history",
-		.params = events_params, .answer = "events" },
+		.params = events_params, .headers = events_headers, .answer = "events|text/event-stream" },
+	{ "GET", "/events", "events", RULE_ANY, handle_events, "what happened to all jobs one may see; to an admin everything",
+		.params = events_params, .headers = events_headers, .answer = "events|text/event-stream" },
 	{ "GET", "/jobs/:job/usage", "job_usage", RULE_SEE, handle_usage, "what a running task uses",
 		.params = usage_params, .answer = "usage",
 		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_BUSY) | ROUTE_ERR(ERR_UNSUPPORTED) },
+	{ "GET", "/jobs/:job/usage/series", "job_usage_series", RULE_SEE, handle_usage_series, "what a task used over time, also after its end",
+		.params = series_params, .answer = "usage_series" },
 	{ "GET", "/jobs/:job/logs", "job_logs", RULE_SEE, handle_logs, "its output, all of it or as it comes",
 		.params = logs_params, .answer = ROUTE_TEXT "|" WIRE_LOG_TYPE },
 	{ "POST", "/jobs/:job/exec", "exec_job", RULE_OWN, handle_exec, "run a further command in a running task",

@@ -3,10 +3,17 @@
 #include "http/route.h"
 
 #include "http/handlers.h"
+#include "http/limits.h"
 
 #define CODE_BYTES_MAX (8LL << 30)
 
 /* clang-format off */
+static const struct param queue_params[] = {
+	{ "from", PARAM_INT, 1, INT32_MAX, .help = "the position to begin with; 1 is the head" },
+	{ "limit", PARAM_INT, 1, LIST_MAX, .help = "how many a page has at most; 50" },
+	{ 0 }
+};
+
 const struct route routes_yard[] = {
 	{ "GET", "/version", "version", RULE_PUBLIC, handle_version, "which version runs here",
 		.answer = "version" },
@@ -18,6 +25,12 @@ const struct route routes_yard[] = {
 		.answer = ROUTE_ANY },
 	{ "GET", "/nodes", "list_nodes", RULE_ANY, handle_nodes, "the machines, what they have and what is taken",
 		.answer = "nodes" },
+	{ "GET", "/queue", "queue", RULE_ANY, handle_queue, "who waits, in order; of others' jobs only how much they ask for",
+		.params = queue_params, .answer = "queue" },
+	{ "GET", "/metrics", "metrics", RULE_ANY, handle_metrics, "numbers for Prometheus",
+		.answer = "text/plain" },
+	{ "GET", "/metrics", "root_metrics", RULE_ANY, handle_metrics, "the same where Prometheus looks for it",
+		.root = true, .answer = "text/plain" },
 	{ "HEAD", "/code/:hash", "has_code", RULE_ANY, handle_code_has, "whether a code snapshot is here",
 		.errors = ROUTE_ERR(ERR_NOT_FOUND) | ROUTE_ERR(ERR_UNSUPPORTED) },
 	{ "PUT", "/code/:hash", "put_code", RULE_MEMBER, handle_code_put, "upload a code snapshot: a tar archive named by its BLAKE2b-256",
@@ -32,7 +45,7 @@ const struct route routes_yard[] = {
 		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "quota", .answer = "quota_of" },
 	{ "POST", "/backup", "backup", RULE_ADMIN, handle_backup, "write a consistent copy of the database while it works",
 		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "backup", .answer = "done",
-		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_BUSY) },
+		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_UNSUPPORTED) },
 	{ 0 }
 };
 /* clang-format on */

@@ -96,21 +96,28 @@ static void look_again(struct http_server *s)
 	}
 }
 
-/* Those who wait for this job.  One may be answered by what it hears, and freed; none
+/* Those who are parked there.  One may be answered by what it hears, and freed; none
  * is added meanwhile, since a connection goes on to its next request later. */
-static void on_event(void *arg, const struct event *e)
+static void tell_parked(struct http_server *s, int64_t place, const struct event *e)
 {
-	struct http_server *s = arg;
-
-	if (e->kind == EV_AUDIT)
-		look_again(s);
-	struct exchange *ex = map_get(s->parked, e->job);
+	struct exchange *ex = map_get(s->parked, place);
 
 	while (ex) {
 		struct exchange *next = ex->next_parked;
 		ex->ops->event(ex, e);
 		ex = next;
 	}
+}
+
+static void on_event(void *arg, const struct event *e)
+{
+	struct http_server *s = arg;
+
+	if (e->kind == EV_AUDIT)
+		look_again(s);
+	if (e->job)
+		tell_parked(s, e->job, e);
+	tell_parked(s, PARK_ALL, e);
 }
 
 void server_park(struct exchange *ex, int64_t job)
@@ -124,6 +131,7 @@ void server_park(struct exchange *ex, int64_t job)
 	if (first)
 		first->prev_parked = ex;
 	map_put(parked, job, ex);
+	ex->server->parked_count++;
 }
 
 void server_unpark(struct exchange *ex)
@@ -132,6 +140,7 @@ void server_unpark(struct exchange *ex)
 
 	if (!ex->parked)
 		return;
+	ex->server->parked_count--;
 	if (ex->next_parked)
 		ex->next_parked->prev_parked = ex->prev_parked;
 	if (ex->prev_parked)

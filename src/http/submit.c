@@ -7,9 +7,10 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "dialect/dialect.h"
-#include "http/secret.h"
 #include "http/handlers.h"
 #include "http/limits.h"
+#include "http/secret.h"
+#include "http/submit.h"
 #include "pack/hash.h"
 #include "wire/outcome.h"
 
@@ -32,7 +33,6 @@ static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 	exchange_drop(ex);
 }
 
-/* 1: a good key, 0: none. */
 int submit_key(struct exchange *ex, const char **key, struct err *err)
 {
 	*key = http_head_get(ex->head, "idempotency-key");
@@ -81,7 +81,6 @@ static void dry_run(struct exchange *ex, const struct spec *spec)
 	answer_json(ex, 200, out);
 }
 
-/* A snapshot that is not here could only fail later, when nobody looks. */
 int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *err)
 {
 	struct depot *d = ex->server->config.depot;
@@ -96,11 +95,27 @@ int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *
 		spec->code);
 }
 
+void submit_spec(struct exchange *ex, struct spec *spec, const char *key,
+		 const char *const *asked)
+{
+	char digest[PACK_HASH_HEX] = "";
+
+	if (key) {
+		struct pack_hash *h = pack_hash_create();
+		for (; *asked;
+		     asked++) /* with its NUL, but the last: two never make one */
+			pack_hash_add(h, *asked, strlen(*asked) + (asked[1] != NULL));
+		pack_hash_finish(h, digest);
+	}
+	exchange_hold(ex);
+	yard_submit(ex->server->config.yard, ex->who, spec, key, key ? digest : NULL,
+		    submitted, ex);
+}
+
 void handle_submit(struct exchange *ex)
 {
 	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
 	struct problems problems = { 0 };
-	char digest[PACK_HASH_HEX] = "";
 	const char *key;
 	struct err err;
 
@@ -126,14 +141,8 @@ void handle_submit(struct exchange *ex)
 		dry_run(ex, spec);
 		return;
 	}
-	if (key) {
-		struct pack_hash *h = pack_hash_create();
-		pack_hash_add(h, buf_str(&ex->body), ex->body.len);
-		pack_hash_finish(h, digest);
-	}
-	exchange_hold(ex);
-	yard_submit(ex->server->config.yard, ex->who, TAKE(spec), key,
-		    key ? digest : NULL, submitted, ex);
+	submit_spec(ex, TAKE(spec), key,
+		    (const char *const[]){ buf_str(&ex->body), NULL });
 }
 
 void handle_schema(struct exchange *ex)

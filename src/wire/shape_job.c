@@ -136,6 +136,48 @@ static const struct wire_field usage[] = {
 	{ "samples", WIRE_LIST, 0, "since it began: time_ms, cpu_ms, memory_bytes, pids", "ints" },
 	{ 0 }
 };
+static const struct wire_field usage_series[] = {
+	{ "task", WIRE_INT, 0, "its rank" },
+	{ "attempt", WIRE_INT, 0, "of which attempt" },
+	{ "samples", WIRE_LIST, 0, "oldest first: time_ms, cpu_ms, memory_bytes, pids", "ints" },
+	{ 0 }
+};
+static const struct wire_field job_change[] = {
+	{ "priority", WIRE_INT, 0, "from now on", .min = -1000, .max = 1000 },
+	{ 0 }
+};
+static const struct wire_field job_clone[] = {
+	{ "name", WIRE_TEXT, OPT, "another name", .min = 1, .max = 128 },
+	{ "priority", WIRE_INT, OPT, "another priority", .min = -1000, .max = 1000 },
+	{ "env", WIRE_MAP, OPT, "variables to set in every role", "text" },
+	{ "hyperparameters", WIRE_MAP, OPT, "hyperparameters to set", "any" },
+	{ 0 }
+};
+static const struct wire_field ask[] = {
+	{ "tasks", WIRE_INT, 0, "how many" },
+	{ "cpu_milli", WIRE_INT, 0, "thousandths of a core, of all tasks together" },
+	{ "memory_bytes", WIRE_INT, 0, "memory" },
+	{ "devices", WIRE_MAP, 0, "device type to count", "int" },
+	{ 0 }
+};
+static const struct wire_field waiting[] = {
+	{ "position", WIRE_INT, 0, "1 is the head" },
+	{ "id", WIRE_INT, WIRE_NULL, "null: a job that is not yours to see" },
+	{ "name", WIRE_TEXT, WIRE_NULL, "as its file says" },
+	{ "owner", WIRE_TEXT, WIRE_NULL, "whose it is" },
+	{ "group", WIRE_TEXT, WIRE_NULL, "whose group's" },
+	{ "priority", WIRE_INT, 0, "higher ones go first" },
+	{ "ask", WIRE_OBJECT, 0, "what it asks for", "ask" },
+	{ "since_ms", WIRE_INT, 0, "when it joined the queue" },
+	{ "reason", WIRE_TEXT, WIRE_NULL, "what it waits for" },
+	{ 0 }
+};
+static const struct wire_field queue[] = {
+	{ "waiting", WIRE_INT, 0, "how many wait in all" },
+	{ "queue", WIRE_LIST, 0, "in order", "waiting" },
+	{ "next", WIRE_INT, WIRE_NULL, "pass it as `from` for the next page; null: there is none" },
+	{ 0 }
+};
 static const struct wire_field event_exit[] = {
 	{ "kind", WIRE_TEXT, 0, "how it ended", .words = EXITS },
 	{ "code", WIRE_INT, 0, "of kind code" },
@@ -196,6 +238,7 @@ static const struct wire_field event[] = {
 };
 static const struct wire_field events[] = {
 	{ "events", WIRE_LIST, 0, "oldest first", "event" },
+	{ "next", WIRE_INT, 0, "pass it as `from` for what comes after these" },
 	{ 0 }
 };
 
@@ -212,6 +255,12 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "stop", "why it is to be stopped", stop, "{\"reason\":\"wrong data\"}", true },
 	{ "why", "what a job waits for", why },
 	{ "usage", "what a task uses", usage },
+	{ "usage_series", "what a task used over time", usage_series },
+	{ "job_change", "what to change of a job", job_change, "{\"priority\":5}", true },
+	{ "job_clone", "what the new job has otherwise", job_clone, "{\"name\":\"again\"}", true },
+	{ "ask", "what a waiting job asks for", ask },
+	{ "waiting", "a job in the queue", waiting },
+	{ "queue", "who waits", queue },
 	{ "event_exit", "how a task ended", event_exit },
 	{ "event_place", "where a task was put", event_place },
 	{ "event_quota", "what may be used", event_quota },

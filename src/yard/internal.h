@@ -68,6 +68,10 @@ void yard_plan_step(struct yard *y);
 int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */
 void yard_free_docs(struct yard_doc *docs, size_t count);
 
+/* stats.c */
+void yard_count_event(struct yard *y, const struct event *e); /* durable */
+void yard_count_commit(struct yard *y, int64_t took_ms);
+
 /* edit.c */
 bool yard_is_forgotten(const struct yard *y, int64_t job); /* not on disk yet */
 void yard_forgotten(struct yard *y, const struct forget *forgets, size_t count);

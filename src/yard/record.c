@@ -309,6 +309,7 @@ static void release_committed(struct yard *y)
 
 		if (is_event) {
 			y->committed_seq = p->event.seq;
+			yard_count_event(y, &p->event);
 			tell_watches(y, &p->event);
 		}
 		if (p->done)
@@ -403,6 +404,7 @@ static void on_commit(void *arg, const struct err *err)
 	struct yard *y = arg;
 
 	y->commit_under_way = false;
+	yard_count_commit(y, world_mono_ms(y->world) - y->commit_began_ms);
 	if (err) {
 		on_trouble(y, err);
 		return;
@@ -428,6 +430,7 @@ static void commit(struct yard *y)
 	y->dirty_count = 0;
 	y->batch = store_batch_create();
 	y->commit_under_way = true;
+	y->commit_began_ms = world_mono_ms(y->world);
 	store_commit(y->config.store, b, on_commit, y);
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "plan/plan.h"
+#include "yard/stats.h"
 #include "yard/yard.h"
 
 /* A job that has not ended, and what only this process knows of it. */
@@ -92,6 +93,8 @@ struct yard {
 	bool commit_under_way, flush_asked, step_asked, booting;
 	struct err trouble; /* the store's last failure; code NONE: it is well */
 	struct world_timer *retry;
+	struct yard_stats stats;   /* what is counted; see stats.c */
+	int64_t commit_began_ms;
 
 	struct errand *errands;
 	struct refusal *refusals, *last_refusal;
