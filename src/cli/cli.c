@@ -193,9 +193,9 @@ static int with_server(struct cli *c, const struct command *cmd, const void *arg
 {
 	struct err err;
 
-	if (cmd == &cmd_help)
+	if (cmd == &cmd_help || cmd->alone)
 		return cmd->run(c, args, operands);
-	if (server_find(&c->server, &err) < 0)
+	if (server_find(&c->server, c->context, &err) < 0)
 		return cli_fail(c, &err);
 	c->client = client_create(&c->server, cmd->starts, started);
 	int code = cmd->run(c, args, operands);
@@ -243,6 +243,25 @@ int cli_colour(struct cli *c, const char *when, struct err *err)
 	return 0;
 }
 
+/* What stands before the command: -C NAME, --context NAME, --context=NAME. */
+static int take_context(struct cli *c, int *argc, char ***argv)
+{
+	const char *first = *argc > 1 ? (*argv)[1] : "";
+	bool word = str_eq(first, "-C") || str_eq(first, "--context");
+	int used = word ? 2 : 1;
+
+	if (!word && !str_starts(first, "--context="))
+		return 0;
+	c->context = word ? (*argc > 2 ? (*argv)[2] : "") : strchr(first, '=') + 1;
+	if (!*c->context) {
+		cli_say_bad(c, "%s: the name of a context is missing", first);
+		return -1;
+	}
+	*argc -= used;
+	*argv += used;
+	return 0;
+}
+
 int cli_main(int argc, char **argv)
 {
 	bool colours = !getenv("NO_COLOR") && !str_eq(getenv("TERM"), "dumb");
@@ -251,6 +270,8 @@ int cli_main(int argc, char **argv)
 	const struct command *cmd;
 	int used;
 
+	if (take_context(&c, &argc, &argv) < 0)
+		return EXIT_USAGE;
 	if (argc < 2 || str_eq(argv[1], "--help") || str_eq(argv[1], "-h")) {
 		help_overview();
 		return argc < 2 ? EXIT_USAGE : 0;

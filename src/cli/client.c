@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/client.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/link.h"
 #include "wire/api.h"
 
 #define READ_BYTES   (256 << 10)
@@ -25,7 +24,9 @@ struct client {
 	bool may_start, unreachable;
 	bool met; /* was there before */
 	void (*started)(const struct server *s);
-	int fd;
+	bool refused; /* its certificate is not trusted: to ask again is of no use */
+	struct link *link;
+	char *host; /* as the requests name it */
 	struct http_parser *parser;
 	char *in;
 	size_t at, len; /* what was read and not yet taken */
@@ -40,16 +41,14 @@ struct client *client_create(const struct server *s, bool may_start,
 	c->server = s;
 	c->may_start = may_start && s->state;
 	c->started = started;
-	c->fd = -1;
+	c->host = server_authority(s);
 	c->in = mem_alloc(1, READ_BYTES);
 	return c;
 }
 
 void client_drop(struct client *c)
 {
-	if (c->fd >= 0)
-		close(c->fd);
-	c->fd = -1;
+	link_close(TAKE(c->link));
 	http_parser_destroy(TAKE(c->parser));
 	c->at = c->len = 0;
 	c->eof = c->send_failed = false;
@@ -61,6 +60,7 @@ void client_destroy(struct client *c)
 		return;
 	client_drop(c);
 	free(c->in);
+	free(c->host);
 	free(c);
 }
 
@@ -71,7 +71,12 @@ bool client_unreachable(const struct client *c)
 
 int client_fd(const struct client *c)
 {
-	return c->fd;
+	return c->link ? link_fd(c->link) : -1;
+}
+
+bool client_over(const struct client *c)
+{
+	return c->eof && c->at == c->len;
 }
 
 static int say_unreachable(struct client *c, struct err *err)
@@ -81,15 +86,16 @@ static int say_unreachable(struct client *c, struct err *err)
 	c->unreachable = true;
 	if (s->state)
 		return err_wrap(err, "no daemon answers (`yard up` starts one)");
-	return err_wrap(err, "the server that %s names does not answer", "YARD_SERVER");
+	return err_wrap(err, "the server that %s names does not answer",
+			s->named ? s->named : "nobody");
 }
 
 static int open_connection(struct client *c, struct err *err)
 {
-	if (c->fd >= 0)
+	if (c->link)
 		return 0;
-	c->fd = server_connect(c->server, err);
-	if (c->fd < 0 && c->may_start) {
+	c->link = link_open(c->server, NULL, err);
+	if (!c->link && c->may_start) {
 		int rc = server_start(c->server, err);
 		if (rc < 0) {
 			c->unreachable = true;
@@ -98,9 +104,13 @@ static int open_connection(struct client *c, struct err *err)
 		if (rc > 0 && c->started)
 			c->started(c->server);
 		c->started = NULL;
-		c->fd = server_connect(c->server, err);
+		c->link = link_open(c->server, NULL, err);
 	}
-	if (c->fd < 0)
+	if (!c->link && err && err->code == ERR_DENIED) {
+		c->refused = true;
+		return -1;
+	}
+	if (!c->link)
 		return say_unreachable(c, err);
 	c->unreachable = false;
 	c->met = true;
@@ -110,20 +120,10 @@ static int open_connection(struct client *c, struct err *err)
 
 int client_write(struct client *c, const void *data, size_t len, struct err *err)
 {
-	const char *p = data;
+	int rc = link_send(c->link, data, len, err);
 
-	while (len > 0) {
-		ssize_t n = send(c->fd, p, len, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			c->send_failed = true;
-			return err_sys(err, "send to the daemon");
-		}
-		p += n;
-		len -= (size_t)n;
-	}
-	return 0;
+	c->send_failed |= rc < 0;
+	return rc;
 }
 
 int client_send(struct client *c, const void *data, size_t len, struct err *err)
@@ -144,8 +144,11 @@ static int send_request(struct client *c, const struct request *r, struct err *e
 	AUTO_BUF struct buf out = { 0 };
 	AUTO_FREE char *target = str_printf("%s%s", WIRE_PREFIX, r->target);
 
-	http_write_request(&out, r->method, target,
-			   c->server->host ? c->server->host : "yard");
+	http_write_request(&out, r->method, target, c->host);
+	if (c->server->token) {
+		AUTO_FREE char *bearer = str_printf("Bearer %s", c->server->token);
+		http_write_header(&out, "Authorization", bearer);
+	}
 	if (r->key)
 		http_write_header(&out, "Idempotency-Key", r->key);
 	if (r->upgrade) {
@@ -175,17 +178,12 @@ int client_fill(struct client *c, struct err *err)
 		memmove(c->in, c->in + c->at, c->len - c->at);
 	c->len -= c->at;
 	c->at = 0;
-	for (;;) {
-		ssize_t n = recv(c->fd, c->in + c->len, READ_BYTES - c->len, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(err, "read from the daemon");
-		if (n == 0)
-			c->eof = true;
-		c->len += (size_t)n;
-		return 0;
-	}
+	size_t got;
+	if (link_fill(c->link, c->in + c->len, READ_BYTES - c->len, &got, &c->eof, err) <
+	    0)
+		return -1;
+	c->len += got;
+	return 0;
 }
 
 enum http_item client_next(struct client *c, struct http_piece *piece, struct err *err)
@@ -256,7 +254,7 @@ static int exchange(struct client *c, const struct request *r, int *status, bool
 
 	*broke = false;
 	if (open_connection(c, err) < 0) {
-		*broke = true;
+		*broke = !c->refused;
 		return -1;
 	}
 	/* A server that refuses a body early answers and closes: its words are worth more
@@ -293,7 +291,7 @@ static int exchange_patiently(struct client *c, const struct request *r, int *st
 			      struct err *err)
 {
 	int pause = PAUSE_MS;
-	bool broke, fresh = c->fd < 0;
+	bool broke, fresh = !c->link;
 
 	for (int i = 0;; i++) {
 		if (exchange(c, r, status, &broke, err) == 0)

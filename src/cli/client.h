@@ -56,6 +56,8 @@ int client_begin(struct client *c, const struct request *r, struct err *err);
 enum http_item client_next(struct client *c, struct http_piece *piece, struct err *err);
 int client_fill(struct client *c, struct err *err); /* -1: the connection is over */
 int client_fd(const struct client *c);
+/* All was taken and no more comes; a fill that brought nothing is not that. */
+bool client_over(const struct client *c);
 /* After a 101: what came behind the head. */
 struct http_piece client_rest(struct client *c);
 

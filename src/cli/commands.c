@@ -9,7 +9,10 @@
 const struct command *const commands[] = {
 	&cmd_run,    &cmd_submit,     &cmd_ls,      &cmd_show,  &cmd_logs,     &cmd_why,
 	&cmd_wait,   &cmd_stop,       &cmd_rm,      &cmd_clone, &cmd_priority, &cmd_queue,
-	&cmd_top,    &cmd_events,     &cmd_exec,    &cmd_nodes, &cmd_up,       &cmd_down,
+	&cmd_top,    &cmd_events,     &cmd_exec,    &cmd_nodes, &cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm,
+	&cmd_up,       &cmd_down,
+	&cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use, &cmd_context_show,
+	&cmd_context_rm,
 	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help,  NULL,
 };
 

@@ -2,6 +2,7 @@
 /* daemon.c - `yard up` and `yard down`: the private daemon by hand. */
 #include <unistd.h>
 
+#include "base/mem.h"
 #include "cli/cli.h"
 
 static int run_up(struct cli *c, const void *args, const struct opts_list *operands)
@@ -12,13 +13,14 @@ static int run_up(struct cli *c, const void *args, const struct opts_list *opera
 	(void)args, (void)operands;
 	if (fd >= 0) {
 		close(fd);
-		cli_say(c, "a daemon answers already at %s",
-			c->server.socket ? c->server.socket : c->server.host);
+		AUTO_FREE char *url = server_url(&c->server);
+		cli_say(c, "a daemon answers already at %s", url);
 		return 0;
 	}
 	if (!c->server.state) {
 		err_set(&err, ERR_CONFLICT,
-			"YARD_SERVER names somebody else's daemon: unset it to start your own");
+			"%s names somebody else's daemon; `yard -C local up` starts your own",
+			c->server.named ? c->server.named : "this machine");
 		return cli_fail(c, &err);
 	}
 	if (server_start(&c->server, &err) < 0)

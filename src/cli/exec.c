@@ -152,7 +152,7 @@ static int turn(struct session *s, struct err *err)
 	if (client_fill(c, err) < 0)
 		return -1;
 	struct http_piece rest = client_rest(c);
-	if (rest.len == 0)
+	if (rest.len == 0 && client_over(c))
 		return err_set(err, ERR_IO,
 			       "the connection broke; the command may still run");
 	return take_bytes(s, rest, err);

@@ -5,9 +5,6 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -16,12 +13,14 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/connect.h"
+#include "cli/contexts.h"
+#include "tls/certificate.h"
 #include "wire/settings.h"
 
 #define READY_FD 3
@@ -29,72 +28,77 @@
 #define STOP_MS  15000
 #define RETRY_MS 50
 
-static int connect_unix(const char *path, struct err *err)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof a.sun_path)
-		return err_set(err, ERR_INVALID,
-			       "the socket path %s is longer than %zu bytes", path,
-			       sizeof a.sun_path - 1);
-	memcpy(a.sun_path, path, strlen(path) + 1);
-	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) < 0)
-		return err_sys(err, "connect to %s", path);
-	return TAKE_FD(fd);
-}
-
-static int connect_tcp(const char *host, int port, struct err *err)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list = NULL;
-	char service[8];
-	int on = 1;
-	AUTO_FD int fd = -1;
-
-	snprintf(service, sizeof service, "%d", port);
-	int rc = getaddrinfo(host, service, &hints, &list);
-	if (rc != 0)
-		return err_set(err, ERR_IO, "connect to %s: %s", host, gai_strerror(rc));
-	for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
-		fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC, a->ai_protocol);
-		if (fd >= 0 && connect(fd, a->ai_addr, a->ai_addrlen) < 0) {
-			int failed = errno;
-			close(fd);
-			fd = -1;
-			errno = failed;
-		}
-	}
-	freeaddrinfo(list);
-	if (fd < 0)
-		return err_sys(err, "connect to %s:%d", host, port);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-	return TAKE_FD(fd);
-}
-
 int server_connect(const struct server *s, struct err *err)
 {
 	return s->socket ? connect_unix(s->socket, err)
 			 : connect_tcp(s->host, s->port, err);
 }
 
-static int parse_url(struct server *out, const char *url, struct err *err)
+/* "host", "host:port", "[::1]:port"; *port stays what it was when none is given. */
+static int parse_host(struct server *out, const char *text, struct err *err)
 {
-	char host[256];
+	const char *end = text[0] == '[' ? strchr(text, ']') : NULL;
+	const char *host = end ? text + 1 : text;
+	const char *colon = end ? end + 1 : text + strcspn(text, ":");
+	size_t len = (size_t)((end ? end : colon) - host);
+	int64_t port = out->port;
 
+	if (len == 0 || len > 255 || strcspn(host, "@/?# ") < len ||
+	    (*colon && (*colon != ':' || str_to_i64(colon + 1, 1, 65535, &port) < 0)))
+		return err_set(err, ERR_INVALID,
+			       "'%s' is not HOST:PORT, such as yard.example.org:%d or "
+			       "[::1]:%d",
+			       text, SERVER_PORT, SERVER_PORT);
+	out->host = mem_strndup(host, len);
+	out->port = (int)port;
+	return 0;
+}
+
+int server_parse(struct server *out, const char *url, struct err *err)
+{
+	static const struct {
+		const char *scheme;
+		bool tls;
+		int port;
+	} schemes[] = { { "https://", true, 443 }, { "http://", false, 80 } };
+
+	*out = (struct server){ .port = SERVER_PORT, .tls = true };
 	if (str_starts(url, "unix://") && url[7] == '/') {
+		out->tls = false;
 		out->socket = mem_strdup(url + 7);
 		return 0;
 	}
-	if (str_starts(url, "http://")) {
-		AUTO_FREE char *address = mem_strndup(url + 7, strcspn(url + 7, "/"));
-		if (settings_address(address, host, sizeof host, &out->port, err) < 0)
-			return err_wrap(err, "%s", SETTINGS_SERVER_ENV);
-		out->host = mem_strdup(host);
-		return 0;
-	}
-	return err_set(err, ERR_INVALID,
-		       "%s: '%s' is neither unix:///path nor http://host:port",
-		       SETTINGS_SERVER_ENV, url);
+	for (size_t i = 0; i < COUNT_OF(schemes); i++)
+		if (str_starts(url, schemes[i].scheme)) {
+			out->tls = schemes[i].tls;
+			out->port = schemes[i].port;
+			url += strlen(schemes[i].scheme);
+			break;
+		}
+	if (strstr(url, "://"))
+		return err_set(err, ERR_INVALID,
+			       "'%s' is neither unix:///path nor http://host:port nor "
+			       "https://host:port",
+			       url);
+	AUTO_FREE char *host =
+		mem_strndup(url, strlen(url) - (*url && str_ends(url, "/")));
+	return parse_host(out, host, err);
+}
+
+char *server_authority(const struct server *s)
+{
+	if (!s->host)
+		return mem_strdup("yard");
+	return strchr(s->host, ':') ? str_printf("[%s]:%d", s->host, s->port)
+				    : str_printf("%s:%d", s->host, s->port);
+}
+
+char *server_url(const struct server *s)
+{
+	AUTO_FREE char *authority = server_authority(s);
+
+	return s->socket ? str_printf("unix://%s", s->socket)
+			 : str_printf("%s://%s", s->tls ? "https" : "http", authority);
 }
 
 static const char *variable(const char *name)
@@ -128,25 +132,18 @@ static void prefer_told_socket(struct server *s)
 	s->socket = mem_strdup(told);
 }
 
-int server_find(struct server *out, struct err *err)
+/* The machine's own yard, or the caller's private one. */
+static int find_local(struct server *out, struct err *err)
 {
 	struct settings_env env = { .home = getenv("HOME"),
 				    .xdg_state_home = getenv("XDG_STATE_HOME"),
 				    .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
 				    .uid = (int64_t)geteuid() };
-	const char *url = variable(SETTINGS_SERVER_ENV);
 	const char *state = variable("YARD_STATE"), *socket = variable("YARD_SOCKET");
 
-	*out = (struct server){ .port = 0 };
-	if (url)
-		return parse_url(out, url, err);
-	if (!state && !socket && geteuid() != 0) {
-		int fd = connect_unix(SETTINGS_SYSTEM_SOCKET, NULL);
-		if (fd >= 0) {
-			close(fd);
-			out->socket = mem_strdup(SETTINGS_SYSTEM_SOCKET);
-			return 0;
-		}
+	if (!state && !socket && geteuid() != 0 && answers(SETTINGS_SYSTEM_SOCKET)) {
+		out->socket = mem_strdup(SETTINGS_SYSTEM_SOCKET);
+		return 0;
 	}
 	out->state = state ? mem_strdup(state) : settings_state_dir(&env, err);
 	if (!out->state)
@@ -158,11 +155,83 @@ int server_find(struct server *out, struct err *err)
 	return 0;
 }
 
+static int use_context(struct server *out, const struct context *x, struct err *err)
+{
+	char pin[TLS_FINGERPRINT_BYTES];
+
+	if (server_parse(out, x->server, err) < 0 ||
+	    (x->fingerprint && tls_fingerprint_read(x->fingerprint, pin, err) < 0))
+		return err_wrap(err, "context %s", x->name);
+	out->pin = x->fingerprint ? mem_strdup(pin) : NULL;
+	out->token = mem_strdup(x->token);
+	out->context = mem_strdup(x->name);
+	out->named = str_printf("context %s", x->name);
+	return 0;
+}
+
+/* The server that the environment names, known from a login or not. */
+static int use_variable(struct server *out, const char *url, const struct contexts *known,
+			struct err *err)
+{
+	const char *pin = variable(SETTINGS_FINGERPRINT_ENV);
+	char text[TLS_FINGERPRINT_BYTES];
+
+	if (server_parse(out, url, err) < 0)
+		return err_wrap(err, "%s", SETTINGS_SERVER_ENV);
+	out->named = mem_strdup(SETTINGS_SERVER_ENV);
+	AUTO_FREE char *full = server_url(out);
+	const struct context *x = out->host ? contexts_of_server(known, full) : NULL;
+	if (x)
+		out->token = mem_strdup(x->token);
+	if (!pin && x)
+		pin = x->fingerprint;
+	if (pin && tls_fingerprint_read(pin, text, err) < 0)
+		return err_wrap(err, "%s", SETTINGS_FINGERPRINT_ENV);
+	out->pin = pin ? mem_strdup(text) : NULL;
+	return 0;
+}
+
+int server_find(struct server *out, const char *context, struct err *err)
+{
+	const char *url = context ? NULL : variable(SETTINGS_SERVER_ENV);
+	const char *token = context ? NULL : variable(SETTINGS_TOKEN_ENV);
+	bool place = variable("YARD_STATE") || variable("YARD_SOCKET");
+	AUTO_CONTEXTS struct contexts known = { .items = NULL };
+	const struct context *x = NULL;
+	int rc;
+
+	*out = (struct server){ .port = 0 };
+	bool local = str_eq(context, CONTEXT_LOCAL) || (!context && !url && place) ||
+		     (url && str_starts(url, "unix://"));
+	if (!local && contexts_load(&known, err) < 0)
+		return -1;
+	if (!local && !url && (context || known.current)) {
+		x = contexts_get(&known, context ? context : known.current, err);
+		if (!x)
+			return -1;
+	}
+	if (url)
+		rc = use_variable(out, url, &known, err);
+	else
+		rc = x ? use_context(out, x, err) : find_local(out, err);
+	if (rc == 0 && token) {
+		free(out->token);
+		out->token = mem_strdup(token);
+	}
+	if (rc < 0)
+		server_fini(out);
+	return rc;
+}
+
 void server_fini(struct server *s)
 {
 	free(s->socket);
 	free(s->host);
 	free(s->state);
+	free(s->pin);
+	free(s->token);
+	free(s->context);
+	free(s->named);
 	*s = (struct server){ .port = 0 };
 }
 

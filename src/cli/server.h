@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /* server.h - which daemon `yard` talks to, and how a private one is started.
  *
- * YARD_SERVER (unix:///path or http://host:port) if set; else the machine's own, if one
- * answers at its place; else the caller's private one, started on demand.
+ * The first of these that says something (docs/remote.md has it for people):
+ *   1. yard --context NAME (-C); "local" stands for 5 and 6
+ *   2. YARD_SERVER, with YARD_TOKEN and YARD_FINGERPRINT; of a server one has logged in to,
+ *      the token and the fingerprint are known without them
+ *   3. YARD_STATE or YARD_SOCKET: a private daemon there
+ *   4. the current context, of `yard login` and `yard context use`
+ *   5. the machine's own daemon, if one answers at its place
+ *   6. the caller's private one, started on demand
+ * YARD_TOKEN stands above the token of 4, and is shown to 5 and 6 as well.
  */
 #pragma once
 
@@ -10,14 +17,26 @@
 
 #include "base/err.h"
 
+#define SERVER_PORT 8470 /* of a host named without scheme and port */
+
 struct server {
 	char *socket; /* unix socket, or NULL: */
 	char *host;   /* TCP */
 	int port;
-	char *state; /* ours to start, with this state folder; NULL: somebody else's */
+	bool tls;
+	char *pin; /* the fingerprint its certificate must have; NULL: authorities vouch */
+	char *token;   /* or NULL */
+	char *state;   /* ours to start, with this state folder; NULL: somebody else's */
+	char *named;   /* by what: "YARD_SERVER", "context work"; NULL: nobody named it */
+	char *context; /* the name of the one it came from, or NULL */
 };
 
-int server_find(struct server *out, struct err *err);
+int server_find(struct server *out, const char *context, struct err *err);
+/* unix:///path, http://host[:port], https://host[:port], or host[:port]: that is https. */
+int server_parse(struct server *out, const char *url, struct err *err);
+char *
+server_url(const struct server *s); /* as server_parse() reads it; the caller frees */
+char *server_authority(const struct server *s); /* "host:port"; the caller frees */
 void server_fini(struct server *s);
 /* A connected socket, or -1. */
 int server_connect(const struct server *s, struct err *err);

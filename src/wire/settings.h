@@ -81,8 +81,10 @@ struct settings_env {
 #define SETTINGS_SYSTEM_STATE  "/var/lib/yard"
 #define SETTINGS_SYSTEM_CONFIG "/etc/yard/yardd.yaml"
 #define SETTINGS_SYSTEM_SOCKET "/run/yard/yard.sock"
-#define SETTINGS_SERVER_ENV                                                              \
-	"YARD_SERVER" /* read by `yard`: unix:///path or http://host:port */
+/* Read by `yard`, see cli/server.h. */
+#define SETTINGS_SERVER_ENV      "YARD_SERVER"
+#define SETTINGS_TOKEN_ENV       "YARD_TOKEN"
+#define SETTINGS_FINGERPRINT_ENV "YARD_FINGERPRINT"
 
 /* The caller frees.  NULL with err when there is no home to put it in. */
 char *settings_state_dir(const struct settings_env *e, struct err *err);
