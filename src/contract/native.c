@@ -234,6 +234,11 @@ static void set_yard(struct view *v)
 
 	set(v, "YARD_JOB_ID", "%" PRId64, v->job->id);
 	set(v, "YARD_JOB_NAME", "%s", v->job->spec->name);
+	if (v->job->array) {
+		set(v, "YARD_ARRAY_ID", "%" PRId64, v->job->array);
+		set(v, "YARD_ARRAY_INDEX", "%" PRId64, v->job->index);
+		set(v, "YARD_ARRAY_COUNT", "%" PRId64, v->job->array_count);
+	}
 	set(v, "YARD_ROLE", "%s", v->role->name);
 	set(v, "YARD_TASK_INDEX", "%d", v->task->index);
 	set(v, "YARD_RANK", "%d", v->rank);

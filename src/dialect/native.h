@@ -33,6 +33,8 @@ enum field_kind {
 	FIELD_AFTER_OK,
 	FIELD_GROUP, /* fields inside, of the same object */
 	FIELD_RETRY, /* a group, or just its max */
+	FIELD_ARRAY, /* a group, or just its count */
+	FIELD_SWEEP,
 	FIELD_ROLES,
 	FIELD_MODE,
 	FIELD_SECRETS,

@@ -65,6 +65,19 @@ static const struct field retry[] = {
 };
 static const struct field_set retry_set = SET("retry", retry);
 
+static const struct field array[] = {
+	{ "count", FIELD_INT, IN_JOB(array.count),
+	  "How many members there are, when there is no sweep.", NULL, 1, ARRAY_MEMBERS_MAX, NULL, NULL },
+	{ "sweep", FIELD_SWEEP, 0,
+	  "One member for each combination of these values; the last name varies fastest. A member finds its values among the hyperparameters, and `{NAME}` in its command is replaced by them.",
+	  NULL, 0, 0, NULL, NULL },
+	{ "parallel", FIELD_INT, IN_JOB(array.parallel),
+	  "Most members that run or wait for room at the same time; 0: as many as there is room for.", "0", 0, ARRAY_MEMBERS_MAX, NULL, NULL },
+	{ "stop-after-failures", FIELD_INT, IN_JOB(array.stop_after),
+	  "So many failed members stop the rest; 0: none does.", "0", 0, ARRAY_MEMBERS_MAX, NULL, NULL },
+};
+static const struct field_set array_set = SET("array", array);
+
 static const struct field job[] = {
 	{ "name", FIELD_TEXT, IN_JOB(name),
 	  "Name of the job; need not be unique.", "the command's first word", 0, 0, NULL, NULL },
@@ -100,6 +113,8 @@ static const struct field job[] = {
 	  "Jobs that must have succeeded.", "none", 0, 0, NULL, NULL },
 	{ "secrets", FIELD_SECRETS, 0,
 	  "Secrets that each task finds, by name, as variables or files; see [secrets](secrets.md).", "none", 0, 0, NULL, NULL },
+	{ "array", FIELD_ARRAY, 0,
+	  "Many jobs of this one file: its members.", NULL, 0, 0, NULL, &array_set },
 	{ "code", FIELD_TEXT, IN_JOB(code),
 	  "Hash of the code snapshot in /ml/usercode; `yard run` and `yard submit --code DIR` fill it in.", "none",
 	  0, 0, NULL, NULL },
@@ -132,6 +147,9 @@ static const struct field_habit habits[] = {
 	{ "tasks", "count" },
 	{ "mem", "resources: {memory: SIZE}" },
 	{ "ram", "resources: {memory: SIZE}" },
+	{ "grid", "array: {sweep: {NAME: [VALUE, ...]}}" },
+	{ "matrix", "array: {sweep: {NAME: [VALUE, ...]}}" },
+	{ "sweep", "array: {sweep: {NAME: [VALUE, ...]}}" },
 	{ "params", "hyperparameters" },
 	{ "parameters", "hyperparameters" },
 	{ "retries", "retry" },
@@ -189,6 +207,10 @@ const struct field_type field_types[FIELD_KIND_COUNT] = {
 		"{\"type\":\"array\",\"maxItems\":32,\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
 			"\"required\":[\"name\"],\"properties\":{\"name\":" JSON_TEXT ",\"env\":" JSON_TEXT ",\"file\":" JSON_TEXT
 			",\"from\":" JSON_TEXT ",\"mode\":{\"type\":[\"string\",\"integer\"]}}}}" },
+	[FIELD_ARRAY] = { "a map, or just the number of members", NULL },
+	[FIELD_SWEEP] = { "a map of names to lists of values, or to a range such as 1..5 or 0..100..10",
+		MAP_TO("{\"anyOf\":[{\"type\":\"array\",\"minItems\":1},{\"type\":\"string\","
+			"\"pattern\":\"^-?[0-9]+[.][.]-?[0-9]+([.][.]-?[0-9]+)?$\"}]}") },
 	[FIELD_ROLES] = { "a list of roles, or a map of names to roles", NULL },
 };
 // clang-format on

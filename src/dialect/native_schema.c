@@ -38,11 +38,17 @@ static void put_int_or_word(struct json *j, const struct field *f)
 	json_end(j);
 }
 
-static void put_retry(struct json *j, const struct field *f)
+/* A group, or just the first field of it. */
+static void put_short_group(struct json *j, const struct field *f)
 {
+	const struct field *first = &f->inside->fields[0];
+
 	json_array(j, "anyOf");
 	json_object(j, NULL);
-	put_int_or_word(j, &f->inside->fields[0]);
+	if (first->word)
+		put_int_or_word(j, first);
+	else
+		put_int(j, first);
 	json_end(j);
 	json_object(j, NULL);
 	put_inside(j, f);
@@ -73,7 +79,8 @@ static void put_field(struct json *j, const struct field *f)
 		put_inside(j, f);
 		break;
 	case FIELD_RETRY:
-		put_retry(j, f);
+	case FIELD_ARRAY:
+		put_short_group(j, f);
 		break;
 	case FIELD_ROLES:
 		put_roles(j);
@@ -93,6 +100,7 @@ static void put_field(struct json *j, const struct field *f)
 	case FIELD_SERVICES:
 	case FIELD_AFTER:
 	case FIELD_AFTER_OK:
+	case FIELD_SWEEP:
 	case FIELD_MODE:
 	case FIELD_SECRETS:
 	case FIELD_KIND_COUNT:
@@ -191,7 +199,7 @@ static void put_rows(const struct field_set *set, const char *prefix, struct buf
 		buf_printf(out, "| `%s%s` | %s | ", prefix, f->name, f->text);
 		put_allowed(f, out);
 		buf_printf(out, " | %s |\n", f->fallback ? f->fallback : "");
-		if (f->kind == FIELD_GROUP || f->kind == FIELD_RETRY) {
+		if (f->inside && f->kind != FIELD_ROLES) {
 			char *inner = str_printf("%s%s.", prefix, f->name);
 			put_rows(f->inside, inner, out);
 			free(inner);

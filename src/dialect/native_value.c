@@ -388,6 +388,50 @@ static void read_secrets(struct native_reader *r, const struct field *f,
 	}
 }
 
+static void read_axis(struct native_reader *r, const struct doc_node *n, struct array *a)
+{
+	struct axis *x = array_add_axis(a, n->key);
+	size_t i = 0;
+
+	if (n->kind == DOC_STRING && axis_set_range(x, n->text) == 0)
+		return;
+	if (n->kind != DOC_LIST || !n->count) {
+		not_allowed(r, n,
+			    "a list of values, or a range such as 1..5 or 0..100..10");
+		return;
+	}
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		size_t before = native_enter_item(r, i++);
+		AUTO_BUF struct buf text = { 0 };
+		struct json j;
+		json_init(&j, &text);
+		if (doc_depth(c) > SPEC_NESTING_MAX) {
+			native_bad(r, c, "nested deeper than %d levels",
+				   SPEC_NESTING_MAX);
+		} else {
+			doc_write_json(c, &j, NULL);
+			axis_add_value(x, buf_str(&text));
+		}
+		native_leave(r, before);
+	}
+}
+
+static void read_sweep(struct native_reader *r, const struct field *f,
+		       const struct doc_node *n, void *object)
+{
+	struct spec *s = object;
+
+	if (!is_map(r, f, n) || !native_bounded(r, n, ARRAY_AXES_MAX))
+		return;
+	if (!n->count)
+		not_allowed(r, n, field_types[f->kind].allowed);
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		size_t before = native_enter(r, c);
+		read_axis(r, c, &s->array);
+		native_leave(r, before);
+	}
+}
+
 /* A long pause alone must not collide with a default that nobody wrote. */
 static void fit_backoff(const struct doc_node *n, struct retry *retry)
 {
@@ -402,15 +446,17 @@ static void read_group(struct native_reader *r, const struct field *f,
 {
 	const struct field_set *const sets[] = { f->inside, NULL };
 
-	if (f->kind == FIELD_RETRY && n->kind != DOC_MAP && n->kind != DOC_LIST) {
-		const struct field *max = &f->inside->fields[0];
-		read_int(r, max, n, (char *)object + max->offset);
+	if (f->kind != FIELD_GROUP && n->kind != DOC_MAP && n->kind != DOC_LIST) {
+		const struct field *first = &f->inside->fields[0];
+		read_int(r, first, n, (char *)object + first->offset);
 		return;
 	}
 	if (!is_map(r, f, n))
 		return;
 	native_fields(r, f->inside, n, object);
 	native_unknown(r, sets, n);
+	if (f->kind == FIELD_ARRAY && !doc_get(n, "count") && !doc_get(n, "sweep"))
+		native_bad(r, n, "says neither \"count\" nor \"sweep\"");
 	if (f->kind == FIELD_RETRY)
 		fit_backoff(n, &((struct spec *)object)->retry);
 }
@@ -430,7 +476,8 @@ static const value_reader readers[FIELD_KIND_COUNT] = {
 	[FIELD_SERVICES] = read_services, [FIELD_AFTER] = read_jobs,
 	[FIELD_AFTER_OK] = read_jobs,     [FIELD_GROUP] = read_group,
 	[FIELD_RETRY] = read_group,       [FIELD_MODE] = read_mode,
-	[FIELD_SECRETS] = read_secrets,
+	[FIELD_SECRETS] = read_secrets,   [FIELD_ARRAY] = read_group,
+	[FIELD_SWEEP] = read_sweep,
 };
 
 void native_value(struct native_reader *r, const struct field *f,
