@@ -90,9 +90,7 @@ static int read_jobs(struct cli *c, struct top *t, struct err *err)
 		j->submitted_ms = r.submitted_ms;
 		j->started_ms = r.started_ms;
 		j->members = doc_i64(array, "count", 0);
-		j->members_ended = doc_i64(array, "succeeded", 0) +
-				   doc_i64(array, "failed", 0) +
-				   doc_i64(array, "stopped", 0);
+		j->members_ended = doc_i64(array, "ended", 0);
 	}
 	return 0;
 }
@@ -152,7 +150,7 @@ static struct cli fresh(const struct session *s)
 {
 	struct cli c = *s->cli;
 
-	c.client = client_create(&c.server, false, NULL);
+	c.client = client_create(&s->cli->server, false, NULL);
 	c.colour_out = false; /* pages are cells, not bytes */
 	return c;
 }

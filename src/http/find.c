@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "who/who.h"
 
@@ -41,6 +42,44 @@ static bool may(const struct exchange *ex, const struct owner *o)
 	return true;
 }
 
+/* "12.3" and "name.3": a member of an array, when there is no job of just that name. */
+static int find_member(struct exchange *ex, const char *text, int64_t *id,
+		       struct err *err)
+{
+	struct store *s = yard_store(ex->server->config.yard);
+	const char *dot = strrchr(text, '.');
+	AUTO_FREE char *array = NULL;
+	int64_t of, index;
+
+	if (!dot || str_to_i64(dot + 1, 0, ARRAY_MEMBERS_MAX, &index) < 0)
+		return err_set(err, ERR_NOT_FOUND, "you have no job named '%s'", text);
+	array = mem_strndup(text, (size_t)(dot - text));
+	if (str_to_i64(array, 1, INT64_MAX, &of) < 0 &&
+	    store_find_name(s, ex->who->name, array, &of, err) < 0)
+		return err->code == ERR_NOT_FOUND
+			       ? err_set(err, ERR_NOT_FOUND, "you have no job named '%s'",
+					 text)
+			       : -1;
+	if (store_find_member(s, of, index, id, err) == 0)
+		return 0;
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	return err_set(err, ERR_NOT_FOUND,
+		       "there is no job %s: the array has no such member, or it is not "
+		       "made yet",
+		       text);
+}
+
+static int find_id(struct exchange *ex, const char *text, int64_t *id, struct err *err)
+{
+	struct store *s = yard_store(ex->server->config.yard);
+
+	if (str_to_i64(text, 1, INT64_MAX, id) == 0 ||
+	    store_find_name(s, ex->who->name, text, id, err) == 0)
+		return 0;
+	return err->code == ERR_NOT_FOUND ? find_member(ex, text, id, err) : -1;
+}
+
 /* Somebody else's job is not found: its existence is nobody's business. */
 int route_job(struct exchange *ex, struct err *err)
 {
@@ -49,12 +88,8 @@ int route_job(struct exchange *ex, struct err *err)
 	struct owner owner = { 0 };
 	int64_t id;
 
-	if (str_to_i64(text, 1, INT64_MAX, &id) < 0 &&
-	    store_find_name(yard_store(y), ex->who->name, text, &id, err) < 0)
-		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "you have no job named '%s'",
-					 text)
-			       : -1;
+	if (find_id(ex, text, &id, err) < 0)
+		return -1;
 	const struct job *live = yard_live(y, id);
 	if (live)
 		copy_owner(&owner, live->owner, live->group);

@@ -21,7 +21,8 @@ void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 	size_t count = j->spec->output_count;
 	char **outputs = mem_alloc(count + 1, sizeof *outputs);
 
-	for (size_t i = 0; i < count && s->config.depot; i++)
+	/* It is the members of an array that keep something. */
+	for (size_t i = 0; i < count && s->config.depot && !job_is_array(j); i++)
 		outputs[i] =
 			depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
 	if (j->state != JOB_ENDED)

@@ -25,7 +25,13 @@ static void list_row(void *arg, const struct store_row *r)
 					   .exit_code = r->exit_code,
 					   .submitted_ms = r->submitted_ms,
 					   .started_ms = r->started_ms,
-					   .ended_ms = r->ended_ms });
+					   .ended_ms = r->ended_ms,
+					   .array = r->array,
+					   .index = r->index,
+					   .members = r->members,
+					   .members_ended = r->members_ended,
+					   .members_failed = r->members_failed,
+					   .members_running = r->members_running });
 }
 
 /* "live", "ended", "all", or the word of one state. */

@@ -41,6 +41,7 @@ struct logs {
 	struct exchange *ex;
 	bool frames, follow, ended;
 	int64_t task, tail; /* task -1: all; tail -1: whole */
+	int64_t since_us;   /* nothing older; 0: from the beginning */
 	int attempt;        /* whose sources are open; 0: none yet */
 	int first, last;    /* attempts that are wanted */
 	int newest;         /* attempt of the job */
@@ -93,13 +94,16 @@ static int open_source(struct logs *l, struct source *s, int rank, struct err *e
 	struct yard *y = l->ex->server->config.yard;
 	AUTO_FREE char *folder = yard_attempt_folder(y, l->ex->job, rank, l->attempt);
 	int64_t offset = offset_of(l, rank);
+	uint64_t start = offset < 0 ? 0 : (uint64_t)offset;
 
 	*s = (struct source){ .logs = l, .rank = rank, .more = true };
+	if (offset < 0 && l->since_us &&
+	    log_since_offset(folder, l->since_us, &start, err) < 0)
+		return -1;
 	if (offset < 0 && l->tail >= 0)
 		s->reader = log_reader_open_tail(folder, l->tail, err);
 	else
-		s->reader =
-			log_reader_open(folder, offset < 0 ? 0 : (uint64_t)offset, err);
+		s->reader = log_reader_open(folder, start, err);
 	if (!s->reader)
 		return -1;
 	if (!l->follow)
@@ -174,14 +178,17 @@ static size_t send_piece(struct logs *l, struct source *s)
 	struct logframe frame;
 	const char *data;
 	struct err err;
+	size_t passed = 0; /* bytes that are too old */
 	int got = 1;
 
 	answer_piece_begin(out);
 	size_t most = answer_high(l->ex) < PIECE_BYTES ? answer_high(l->ex) : PIECE_BYTES;
-	while (out->len < most && got > 0) {
+	while (out->len < most && got > 0 && passed < TURN_BYTES) {
 		got = log_reader_next(s->reader, &frame, &data, &err);
 		tell_skipped(l, s, out);
-		if (got > 0)
+		if (got > 0 && frame.time_us < l->since_us)
+			passed += LOGFRAME_BYTES + frame.len;
+		else if (got > 0)
 			add_record(l, s, &frame, data, out);
 	}
 	if (got < 0) {
@@ -194,7 +201,7 @@ static size_t send_piece(struct logs *l, struct source *s)
 	    !l->follow) /* a job has many tasks: a descriptor only while it is read */
 		log_reader_close(TAKE(s->reader));
 	answer_piece(l->ex, out);
-	return out->len;
+	return out->len + passed;
 }
 
 /* The next source that may have something.  A follower hears all of them in turn. */
@@ -319,16 +326,33 @@ static int read_task(struct logs *l, struct err *err)
 		       (long long)l->task, l->task_count - 1);
 }
 
+/* An array has no output of its own: which of its members to ask for, a failed one first. */
+static int refuse_array(const struct job *j, struct err *err)
+{
+	long long id = (long long)j->id;
+	bool bad = j->members.failed + j->members.stopped > 0;
+
+	return err_set(err, ERR_CONFLICT,
+		       "job %lld is an array: its members have output, %lld.0 to %lld.%d; "
+		       "try yard logs %lld.%lld%s",
+		       id, id, id, j->spec->array.count - 1, id,
+		       (long long)j->members.not_ok[0],
+		       bad ? ", which did not succeed" : "");
+}
+
 static int read_question(struct logs *l, const struct job *j, struct err *err)
 {
 	const struct exchange *ex = l->ex;
 	const char *from = param_text(ex, "from");
 
+	if (job_is_array(j))
+		return refuse_array(j, err);
 	l->task_count = j->task_count;
 	l->newest = j->attempt;
 	l->ended = !yard_live(ex->server->config.yard, j->id);
 	l->first = j->attempt ? j->attempt : 1;
 	l->tail = param_int(ex, "tail", -1);
+	l->since_us = param_int(ex, "since_ms", 0) * 1000;
 	l->frames = str_eq(param_text(ex, "format"), "frames");
 	l->follow = param_bool(ex, "follow");
 	read_attempt(l);

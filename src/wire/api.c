@@ -58,11 +58,25 @@ void wire_row_write(struct json *j, const char *key, const struct wire_row *row)
 	wire_time_write(j, "submitted_ms", row->submitted_ms);
 	wire_time_write(j, "started_ms", row->started_ms);
 	wire_time_write(j, "ended_ms", row->ended_ms);
+	if (row->members) {
+		json_object(j, "array");
+		json_i64(j, "count", row->members);
+		json_i64(j, "ended", row->members_ended);
+		json_i64(j, "failed", row->members_failed);
+		json_i64(j, "running", row->members_running);
+		json_end(j);
+	}
+	if (row->array) {
+		json_i64(j, "array_id", row->array);
+		json_i64(j, "index", row->index);
+	}
 	json_end(j);
 }
 
 void wire_row_read(const struct doc_node *map, struct wire_row *out)
 {
+	const struct doc_node *array = doc_get(map, "array");
+
 	*out = (struct wire_row){
 		.id = doc_i64(map, "id", 0),
 		.name = doc_str(map, "name", ""),
@@ -78,6 +92,12 @@ void wire_row_read(const struct doc_node *map, struct wire_row *out)
 		.submitted_ms = doc_i64(map, "submitted_ms", 0),
 		.started_ms = doc_i64(map, "started_ms", 0),
 		.ended_ms = doc_i64(map, "ended_ms", 0),
+		.array = doc_i64(map, "array_id", 0),
+		.index = doc_i64(map, "index", 0),
+		.members = doc_i64(array, "count", 0),
+		.members_ended = doc_i64(array, "ended", 0),
+		.members_failed = doc_i64(array, "failed", 0),
+		.members_running = doc_i64(array, "running", 0),
 	};
 }
 

@@ -28,6 +28,9 @@ struct wire_row {
 	enum outcome outcome;
 	int priority, attempt, task_count, exit_code;
 	int64_t submitted_ms, started_ms, ended_ms; /* 0: not yet */
+	int64_t array, index; /* a member's: of which array; 0: it is none */
+	/* An array's; members 0: it is none. */
+	int64_t members, members_ended, members_failed, members_running;
 };
 
 void wire_row_write(struct json *j, const char *key, const struct wire_row *row);

@@ -66,6 +66,25 @@ static void write_task(struct json *j, const struct job *job, size_t rank)
 	json_end(j);
 }
 
+static void write_array(struct json *j, const struct job *job)
+{
+	const struct members *m = &job->members;
+
+	if (job->array) {
+		json_i64(j, "array_id", job->array);
+		json_i64(j, "index", job->index);
+	}
+	if (!job_is_array(job))
+		return;
+	json_object(j, "array");
+	json_i64(j, "count", job->spec->array.count);
+	json_i64(j, "ended", m->ended);
+	json_i64(j, "failed", m->failed);
+	json_i64(j, "running", m->running);
+	json_i64(j, "made", m->made);
+	json_end(j);
+}
+
 static void write_life(struct json *j, const struct job *job)
 {
 	json_i64(j, "id", job->id);
@@ -111,6 +130,7 @@ void wire_job_write(struct buf *out, const struct job *job, const char *const *o
 	json_init(&j, out);
 	json_object(&j, NULL);
 	write_life(&j, job);
+	write_array(&j, job);
 	json_str(&j, "why", why);
 	json_array(&j, "tasks");
 	for (size_t i = 0; i < job->task_count; i++)
@@ -213,7 +233,8 @@ static void read_stop(const struct doc_node *map, struct job *out)
 static void read_life(const struct doc_node *map, struct job *out)
 {
 	const struct doc_node *stop = doc_get(map, "stop"),
-			      *tasks = doc_get(map, "tasks");
+			      *tasks = doc_get(map, "tasks"),
+			      *array = doc_get(map, "array");
 
 	out->id = doc_i64(map, "id", 0);
 	out->last_seq = doc_i64(map, "last_seq", 0);
@@ -222,7 +243,8 @@ static void read_life(const struct doc_node *map, struct job *out)
 	out->priority = wire_int(map, "priority");
 	out->attempt = wire_int(map, "attempt");
 	out->failures = wire_int(map, "failures");
-	out->first_failed = doc_get(map, "first_failed") ? wire_int(map, "first_failed") : -1;
+	out->first_failed =
+		doc_get(map, "first_failed") ? wire_int(map, "first_failed") : -1;
 	out->submitted_ms = doc_i64(map, "submitted_ms", 0);
 	out->queued_ms = doc_i64(map, "queued_ms", 0);
 	out->placed_ms = doc_i64(map, "placed_ms", 0);
@@ -230,6 +252,12 @@ static void read_life(const struct doc_node *map, struct job *out)
 	out->retry_at_ms = doc_i64(map, "retry_at_ms", 0);
 	out->ended_ms = doc_i64(map, "ended_ms", 0);
 	out->reason = mem_strdup(doc_str(map, "reason", NULL));
+	out->array = doc_i64(map, "array_id", 0);
+	out->index = doc_i64(map, "index", 0);
+	out->members = (struct members){ .made = doc_i64(array, "made", 0),
+					 .ended = doc_i64(array, "ended", 0),
+					 .failed = doc_i64(array, "failed", 0),
+					 .running = doc_i64(array, "running", 0) };
 	if (stop)
 		read_stop(stop, out);
 	size_t rank = 0;

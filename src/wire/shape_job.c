@@ -30,6 +30,17 @@ static const struct wire_field row[] = {
 	{ "submitted_ms", TIME, "milliseconds since 1970, as all times" },
 	{ "started_ms", TIME, "null: not yet" },
 	{ "ended_ms", TIME, "null: not yet" },
+	{ "array", WIRE_OBJECT, OPT, "of an array: how its members fare", "members" },
+	{ "array_id", WIRE_INT, OPT, "of a member: its array" },
+	{ "index", WIRE_INT, OPT, "of a member: which one it is, from 0" },
+	{ 0 }
+};
+static const struct wire_field members[] = {
+	{ "count", WIRE_INT, 0, "how many there are" },
+	{ "ended", WIRE_INT, 0, "how many have ended" },
+	{ "failed", WIRE_INT, 0, "how many of those failed" },
+	{ "running", WIRE_INT, 0, "how many run now" },
+	{ "made", WIRE_INT, OPT, "how many have been made so far" },
 	{ 0 }
 };
 static const struct wire_field jobs[] = {
@@ -98,6 +109,9 @@ static const struct wire_field job[] = {
 	{ "retry_at_ms", TIME, "when it is tried again" },
 	{ "ended_ms", TIME, "null: not yet" },
 	{ "stop", WIRE_OBJECT, OPT, "once it was asked to stop", "stop_info" },
+	{ "array", WIRE_OBJECT, OPT, "of an array: how its members fare", "members" },
+	{ "array_id", WIRE_INT, OPT, "of a member: its array" },
+	{ "index", WIRE_INT, OPT, "of a member: which one it is, from 0" },
 	{ "why", WIRE_TEXT, WIRE_NULL, "what it waits for or does now; null once ended" },
 	{ "tasks", WIRE_LIST, 0, "by rank", "task" },
 	{ "outputs", WIRE_LIST, 0, "what it keeps", "output" },
@@ -215,6 +229,7 @@ static const struct wire_field event_body[] = {
 	{ "array", WIRE_INT, OPT, "the array it is a member of" },
 	{ "member", WIRE_INT, OPT, "the member this is about" },
 	{ "index", WIRE_INT, OPT, "the member's number" },
+	{ "count", WIRE_INT, OPT, "of a member: how many there are; of an array: how many were made so far" },
 	{ "quota", WIRE_OBJECT, OPT, "the limits that were set", "event_quota" },
 	{ "jobs", WIRE_INT, OPT, "how many may run; -1: any number" },
 	{ "by", WIRE_TEXT, OPT, "who did it" },
@@ -244,6 +259,7 @@ static const struct wire_field events[] = {
 
 const struct wire_shape wire_shapes_job[] = {
 	{ "job_row", "one line of a list of jobs", row },
+	{ "members", "the members of an array, counted", members },
 	{ "jobs", "a page of jobs", jobs },
 	{ "exit", "how a task ended", exit_fields },
 	{ "task", "one of a job's tasks", task },
