@@ -262,8 +262,8 @@ static void on_interrupt(struct watch *w)
 {
 	enum wish wish = WISH_STOP;
 
-	progress_hide(w->progress);
-	cli_write(STDERR_FILENO, "\n", 1); /* behind the ^C */
+	if (!progress_hide(w->progress))
+		cli_write(STDERR_FILENO, "\n", 1); /* behind the ^C */
 	if (w->stopping)
 		wish = WISH_LEAVE;
 	else if (w->asks)

@@ -98,12 +98,13 @@ static void draw(struct progress *p)
 	p->drawn = true;
 }
 
-void progress_hide(struct progress *p)
+bool progress_hide(struct progress *p)
 {
-	if (p && p->drawn)
-		cli_write(STDERR_FILENO, GO_HOME, sizeof GO_HOME - 1);
-	if (p)
-		p->drawn = false;
+	if (!p || !p->drawn)
+		return false;
+	cli_write(STDERR_FILENO, GO_HOME, sizeof GO_HOME - 1);
+	p->drawn = false;
+	return true;
 }
 
 void progress_wrote(struct progress *p, bool line_over)
@@ -124,7 +125,8 @@ void progress_set(struct progress *p, const struct progress_view *v)
 			       ? w.ws_col
 			       : CELLS_DEFAULT;
 	buf_clear(&p->line);
-	progress_words(v, cells - 1, &p->line); /* a full line would wrap on some */
+	/* Room for the ^C that a terminal writes behind it: a line that wrapped stays. */
+	progress_words(v, cells > 3 ? cells - 3 : cells, &p->line);
 	draw(p);
 }
 

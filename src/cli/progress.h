@@ -33,6 +33,6 @@ struct progress;
 struct progress *progress_create(bool colours); /* NULL: stderr is no terminal */
 void progress_destroy(struct progress *p); /* hides it; NULL is fine, here and below */
 void progress_set(struct progress *p, const struct progress_view *v);
-void progress_hide(struct progress *p);
+bool progress_hide(struct progress *p); /* whether it was there */
 /* Something was written to the terminal, and whether it ended with a whole line. */
 void progress_wrote(struct progress *p, bool line_over);

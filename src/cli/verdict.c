@@ -122,37 +122,37 @@ static bool always(const struct facts *f)
 	return true;
 }
 
+static int64_t memory_had(const struct facts *f)
+{
+	const struct role *r = &f->j->spec->roles[f->j->tasks[f->rank].role];
+
+	return f->exit->limit_bytes > 0 ? f->exit->limit_bytes : r->each.memory_bytes;
+}
+
+static int64_t memory_wanted(const struct facts *f)
+{
+	int64_t had = memory_had(f), peak = f->exit->peak_bytes;
+
+	return verdict_more_memory(peak > had ? peak : had);
+}
+
+/* Peak and limit stand in the reason already (exit_words). */
 static void memory_meaning(const struct facts *f, struct buf *out)
 {
-	char peak[UNITS_TEXT_MAX], limit[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX];
-	const struct task_exit *e = f->exit;
+	char limit[UNITS_TEXT_MAX], more[UNITS_TEXT_MAX];
 
-	buf_adds(out, "it needs more memory than it asked for");
-	if (e->peak_bytes > 0)
-		buf_printf(out, ": its peak was %s",
-			   units_show_bytes(e->peak_bytes, peak));
-	if (e->limit_bytes > 0)
-		buf_printf(out, "%s its limit is %s", e->peak_bytes > 0 ? "," : ":",
-			   units_show_bytes(e->limit_bytes, limit));
-	if (e->limit_bytes > 0)
-		buf_printf(out, "; ask for --mem %s or more",
-			   units_write_bytes(
-				   verdict_more_memory(e->peak_bytes > e->limit_bytes
-							       ? e->peak_bytes
-							       : e->limit_bytes),
-				   more));
+	buf_printf(out,
+		   "it needs more memory than its limit of %s: ask for --mem %s or more",
+		   units_show_bytes(memory_had(f), limit),
+		   units_write_bytes(memory_wanted(f), more));
 }
 
 static void memory_next(const struct facts *f, struct buf *out)
 {
-	const struct task_exit *e = f->exit;
-	const struct role *r = &f->j->spec->roles[f->j->tasks[f->rank].role];
-	int64_t had = e->limit_bytes > 0 ? e->limit_bytes : r->each.memory_bytes;
 	char text[UNITS_TEXT_MAX];
 
-	int64_t more = verdict_more_memory(e->peak_bytes > had ? e->peak_bytes : had);
 	buf_printf(out, "clone %" PRId64 " --mem %s", f->j->id,
-		   units_write_bytes(more, text));
+		   units_write_bytes(memory_wanted(f), text));
 }
 
 static void time_next(const struct facts *f, struct buf *out)
@@ -272,6 +272,8 @@ static void error_words(const struct facts *f, struct buf *out)
 
 	if (!line || f->rank < 0)
 		return;
+	if (!f->log->error && f->exit->kind == EXIT_OOM)
+		return; /* whatever it said last was not about that */
 	buf_adds(out, f->log->error ? "first error" : "last line");
 	if (f->j->task_count > 1) {
 		const struct task *t = &f->j->tasks[f->rank];
