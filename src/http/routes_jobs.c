@@ -59,6 +59,7 @@ static const struct param logs_params[] = {
 	{ "task", PARAM_INT, 0, SPEC_TASKS_MAX, "all", .help = "one task's by its rank, or all" },
 	{ "attempt", PARAM_INT, 1, INT32_MAX, "last all", .help = "of one attempt, the last one and later ones, or all; last" },
 	{ "follow", PARAM_BOOL, .help = "go on until the job has ended" },
+	{ "since_ms", PARAM_INT, 0, INT64_MAX / 1000, .help = "only what was written at this moment or later" },
 	{ "tail", PARAM_INT, 0, INT32_MAX, .help = "only the last lines, so many of each task" },
 	{ "from", PARAM_TEXT, 0, FROM_TEXT_MAX, .pattern = "^([0-9]+:[0-9]+:[0-9]+(,[0-9]+:[0-9]+:[0-9]+)*)?$",
 		.help = "RANK:ATTEMPT:OFFSET,...: go on exactly there" },

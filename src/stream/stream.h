@@ -33,6 +33,10 @@ struct log_reader *log_reader_open_tail(const char *folder, int64_t lines,
 /* The offset of the record from which at least `lines` lines remain. */
 int log_tail_offset(const char *folder, int64_t lines, uint64_t *offset, struct err *err);
 
+/* An offset with nothing of that moment or later before it; what follows may be older. */
+int log_since_offset(const char *folder, int64_t since_us, uint64_t *offset,
+		     struct err *err);
+
 /* Follows: calls on_more (on the loop) whenever the log may have grown; costs nothing while
  * it does not.  The folder need not be there yet.  Read once after this call, then at
  * each on_more; destroying any follower inside on_more is fine.  All followers of a
