@@ -87,3 +87,8 @@ extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_s
 	cmd_completion, cmd_doctor;
 extern const struct command cmd_login, cmd_logout, cmd_context_ls, cmd_context_use,
 	cmd_context_show, cmd_context_rm;
+extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_set,
+	cmd_user_rm, cmd_user_passwd, cmd_group_add, cmd_group_ls, cmd_group_show,
+	cmd_group_set, cmd_group_rm, cmd_group_quota, cmd_token_add, cmd_token_ls,
+	cmd_token_rm, cmd_quota, cmd_quota_show, cmd_quota_set, cmd_admin_audit,
+	cmd_admin_backup;

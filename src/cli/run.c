@@ -10,12 +10,13 @@
 #include "cli/attend.h"
 #include "cli/cli.h"
 #include "cli/key.h"
+#include "cli/secret_flag.h"
 #include "cli/snapshot.h"
 
 struct run_args {
 	int64_t cpu, memory, gpu, count, retry, priority, time_limit;
 	const char *image, *name, *code;
-	struct opts_list env, inputs, outputs;
+	struct opts_list secrets, env, inputs, outputs;
 	bool detach, no_code;
 };
 
@@ -28,6 +29,7 @@ static const struct opt run_table[] = {
 	{ "count",      'n', OPT_INT,      INTO(count),      "N",         "so many tasks at the same time (1)", 1, 4096 },
 	{ "image",      0,   OPT_TEXT,     INTO(image),      "IMAGE",     "which files it sees; for now only host" },
 	{ "env",        'e', OPT_LIST,     INTO(env),        "KEY=VALUE", "a variable; KEY alone takes yours" },
+	OPT_SECRET(struct run_args, secrets),
 	{ "name",       0,   OPT_TEXT,     INTO(name),       "NAME",      "what the job is called" },
 	{ "input",      'i', OPT_LIST,     INTO(inputs),     "NAME=PATH", "files to read, at /ml/input/data/NAME" },
 	{ "output",     'o', OPT_LIST,     INTO(outputs),    "NAME",      "a folder that is kept, at /ml/output/NAME" },
@@ -113,7 +115,8 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 		json_str(&j, "time-limit", units_write_duration(a->time_limit, text));
 	put_resources(&j, a);
 	if (put_pairs(&j, "env", &a->env, true, err) < 0 ||
-	    put_pairs(&j, "inputs", &a->inputs, false, err) < 0)
+	    put_pairs(&j, "inputs", &a->inputs, false, err) < 0 ||
+	    secret_flag_write(&j, &a->secrets, err) < 0)
 		return -1;
 	if (a->outputs.count) {
 		json_array(&j, "outputs");

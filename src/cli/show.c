@@ -109,6 +109,11 @@ static void add_spec(const struct wire_job *w, struct buf *out)
 	for (size_t i = 0; i < s->labels.count; i++)
 		line(out, i ? "" : "labels", "%s = %s", s->labels.items[i].key,
 		     s->labels.items[i].value);
+	for (size_t i = 0; i < s->secret_count; i++)
+		line(out, i ? "" : "secrets", "%s=(secret %s%s%s)",
+		     s->secrets[i].env ? s->secrets[i].env : s->secrets[i].file,
+		     s->secrets[i].from ? s->secrets[i].from : "",
+		     s->secrets[i].from ? "/" : "", s->secrets[i].name);
 	for (size_t i = 0; i < s->input_count; i++)
 		line(out, i ? "" : "inputs", "%s = %s", s->inputs[i].name,
 		     s->inputs[i].uri);

@@ -7,21 +7,25 @@
 #include <unistd.h>
 
 #include "base/doc.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/cli.h"
 #include "cli/key.h"
 #include "cli/plain.h"
+#include "cli/secret_flag.h"
 #include "cli/snapshot.h"
 
 struct submit_args {
 	bool dry_run, json;
 	const char *code;
+	struct opts_list secrets;
 };
 
 /* clang-format off */
 static const struct opt submit_table[] = {
 	{ "code", 0, OPT_TEXT, OPT_INTO(struct submit_args, code), "DIR", "send this folder along as its code" },
+	OPT_SECRET(struct submit_args, secrets),
 	{ "dry-run", 0, OPT_FLAG, OPT_INTO(struct submit_args, dry_run), NULL,
 	  "only check, and say what would happen now" },
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct submit_args, json), NULL, "print the answer as JSON" },
@@ -49,39 +53,58 @@ static int read_file(const char *path, struct buf *out, struct err *err)
 	return n < 0 ? err_sys(err, "read %s", path) : 0;
 }
 
-/* Puts the hash into the text itself, so that what the server says about lines still
- * holds: at the end of a block of YAML, or behind the first brace. */
-static int add_code(struct buf *text, const char *hash, struct err *err)
+/* Puts a field into the text itself, so that what the server says about lines still holds:
+ * at the end of a block of YAML, or behind the first brace. */
+static int add_field(struct buf *text, const char *key, const char *json, struct err *err)
 {
 	AUTO_DOC struct doc *d = doc_parse(buf_str(text), text->len, NULL);
 	size_t at = strspn(buf_str(text), " \t\r\n");
 
 	if (!d || doc_root(d)->kind != DOC_MAP)
 		return 0; /* the server says what is wrong with it */
-	if (doc_get(doc_root(d), "code"))
-		return err_set(
-			err, ERR_INVALID,
-			"the file names its code already: leave out that, or --code");
+	if (doc_get(doc_root(d), key))
+		return err_set(err, ERR_INVALID,
+			       "the file has `%s` already: leave out that, or the option",
+			       key);
 	if (at < text->len && text->data[at] == '{') {
 		AUTO_BUF struct buf out = { 0 };
 		buf_add(&out, text->data, at + 1);
-		buf_printf(&out, "\"code\":\"%s\"%s", hash,
-			   doc_root(d)->count ? "," : "");
+		buf_printf(&out, "\"%s\":%s%s", key, json, doc_root(d)->count ? "," : "");
 		buf_add(&out, text->data + at + 1, text->len - at - 1);
 		struct buf before = *text;
 		*text = out;
 		out = before;
 	} else {
-		buf_printf(text, "\ncode: \"%s\"\n", hash);
+		buf_printf(text, "\n%s: %s\n", key, json);
 	}
 	AUTO_DOC struct doc *again = doc_parse(buf_str(text), text->len, NULL);
-	if (!again || !str_eq(doc_str(doc_root(again), "code", NULL), hash))
+	if (!again || !doc_get(doc_root(again), key))
 		return err_set(
 			err, ERR_INVALID,
-			"the code's hash cannot be added to this file: write `code: %s` "
-			"in it yourself",
-			hash);
+			"`%s` cannot be added to this file: write `%s: %s` in it yourself",
+			key, key, json);
 	return 0;
+}
+
+static int add_code(struct cli *c, struct buf *text, const char *folder, struct err *err)
+{
+	char hash[PACK_HASH_HEX];
+
+	if (snapshot_send(c, folder, hash, err) < 0)
+		return -1;
+	AUTO_FREE char *json = str_printf("\"%s\"", hash);
+	return add_field(text, "code", json, err);
+}
+
+static int add_secrets(struct buf *text, const struct opts_list *list, struct err *err)
+{
+	AUTO_BUF struct buf json = { 0 };
+	struct json j;
+
+	json_init(&j, &json);
+	if (secret_flag_items(&j, NULL, list, err) < 0)
+		return -1;
+	return add_field(text, "secrets", buf_str(&json), err);
 }
 
 /* "file:line:column: field: what is wrong", as compilers do and editors understand. */
@@ -127,13 +150,13 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 	const char *file = operands->items[0];
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_ANSWER struct answer answer = { 0 };
-	char hash[PACK_HASH_HEX], key[KEY_BYTES];
+	char key[KEY_BYTES];
 	struct err err;
 
 	if (read_file(file, &text, &err) < 0)
 		return cli_fail(c, &err);
-	if (a->code && (snapshot_send(c, a->code, hash, &err) < 0 ||
-			add_code(&text, hash, &err) < 0))
+	if ((a->code && add_code(c, &text, a->code, &err) < 0) ||
+	    (a->secrets.count && add_secrets(&text, &a->secrets, &err) < 0))
 		return cli_fail(c, &err);
 	key_make(key);
 	struct request r = { .method = "POST",
