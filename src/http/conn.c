@@ -16,6 +16,7 @@
 
 enum conn_state {
 	CONN_HEAD,    /* between requests, or in the middle of a head */
+	CONN_FULL,    /* its answers are not read: no further request is begun */
 	CONN_WHO,     /* a password is looked at; further bytes are kept */
 	CONN_BODY,    /* a request's body comes in */
 	CONN_BUSY,    /* a handler works on it; further bytes are kept */
@@ -231,17 +232,23 @@ static void admit(struct conn *c, const struct err *refusal, int64_t retry_ms)
 		ex->route->handle(ex);
 }
 
+/* With the bytes that were kept; soon, not from here. */
+static void go_on(struct conn *c, enum conn_state state)
+{
+	c->state = state;
+	http_conn_pause(c, false);
+	c->resume = true;
+	http_conn_timer(c, 0);
+}
+
 static void who_seen(void *arg, const struct err *err, int64_t retry_ms)
 {
 	struct conn *c = arg;
 
 	c->state = CONN_BODY;
 	admit(c, err, retry_ms);
-	if (c->state != CONN_BODY && c->state != CONN_HEAD)
-		return;
-	http_conn_pause(c, false);
-	c->resume = true;
-	http_conn_timer(c, 0);
+	if (c->state == CONN_BODY || c->state == CONN_HEAD)
+		go_on(c, c->state);
 }
 
 static void begin_exchange(struct conn *c)
@@ -356,6 +363,12 @@ static void feed(struct conn *c, const char **data, size_t *len)
 
 	c->feeding = true;
 	while (c->state == CONN_HEAD || c->state == CONN_BODY) {
+		if (c->state == CONN_HEAD && http_conn_pending(c) > OUTPUT_HIGH) {
+			c->state =
+				CONN_FULL; /* who lets it rest is let go by the sweep */
+			world_timer_stop(c->timer);
+			break;
+		}
 		enum http_item item =
 			http_parser_next(c->parser, data, len, &piece, &err);
 		if (item == HTTP_ITEM_MORE) {
@@ -381,7 +394,7 @@ static void keep_rest(struct conn *c, const char *data, size_t len)
 		return;
 	if (c->state == CONN_RAW)
 		c->ex->ops->raw(c->ex, data, len);
-	if (c->state != CONN_BUSY && c->state != CONN_WHO)
+	if (c->state != CONN_BUSY && c->state != CONN_WHO && c->state != CONN_FULL)
 		return;
 	buf_add(&c->input, data, len);
 	if (c->input.len >= INPUT_MAX)
@@ -426,7 +439,7 @@ static void resume(struct conn *c)
  * short answer under way gets it, in case it only ended its side. */
 static void over(struct conn *c)
 {
-	if (c->state == CONN_CLOSING || c->state == CONN_WHO ||
+	if (c->state == CONN_CLOSING || c->state == CONN_WHO || c->state == CONN_FULL ||
 	    (c->state == CONN_BUSY && !c->ex->parked))
 		return;
 	if (c->state == CONN_HEAD)
@@ -463,6 +476,7 @@ static void on_timer(void *arg)
 			(long long)c->server->config.body_ms / 1000, BODY_BYTES_A_SECOND);
 		http_conn_refuse(c, 408, &err);
 		break;
+	case CONN_FULL:
 	case CONN_WHO:
 		break;
 	case CONN_BUSY:
@@ -500,6 +514,8 @@ static void on_drain(void *arg)
 
 	if (c->state == CONN_CLOSING)
 		http_conn_timer(c, LINGER_MS);
+	else if (c->state == CONN_FULL)
+		go_on(c, CONN_HEAD);
 	else if (c->ex && c->ex->ops && c->ex->ops->room)
 		c->ex->ops->room(c->ex);
 }

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "main/config.h"
 #include "main/daemon.h"
+#include "who/login.h"
 #include "wire/outcome.h"
 #include "world/log.h"
 
@@ -29,6 +30,19 @@ static void tell_certificate(struct daemon *d)
 		world_log(d->world, LEVEL_WARN, "the certificate ended on %s", until);
 }
 
+/* While nobody could log in by TCP, whoever reads the log may be the first. */
+static const char *tell_first_code(struct daemon *d)
+{
+	const char *code = *d->door.host ? who_first_code(d->who) : NULL;
+
+	if (code)
+		world_log(d->world, LEVEL_INFO,
+			  "nobody can log in by TCP yet; the first admin is who logs in "
+			  "with the code %s",
+			  code);
+	return code;
+}
+
 /* Requests are answered from here on: the log says where, and whoever waits is told. */
 static int listen_and_tell(struct daemon *d, struct err *err)
 {
@@ -43,8 +57,10 @@ static int listen_and_tell(struct daemon *d, struct err *err)
 	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s",
 		  YARD_VERSION, where.data, d->place.state);
 	tell_certificate(d);
+	const char *code = tell_first_code(d);
 	if (d->settings.ready_fd >= 0) {
-		dprintf((int)d->settings.ready_fd, "ready %s\n", where.data);
+		dprintf((int)d->settings.ready_fd, "ready %s%s%s\n", where.data,
+			code ? " code " : "", code ? code : "");
 		close((int)d->settings.ready_fd);
 	}
 	return 0;

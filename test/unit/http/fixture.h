@@ -5,7 +5,9 @@
  */
 #pragma once
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -21,6 +23,7 @@
 #include "codec/http.h"
 #include "engine/engine.h"
 #include "http/server.h"
+#include "secret/secret.h"
 #include "tap.h"
 #include "who/login.h"
 
@@ -37,7 +40,7 @@ struct fixture {
 	struct world *world;
 	struct engine_sim_machine *machine;
 	struct http_server *http;
-	char first_code[64]; /* of the first admin by TCP */
+	char first_code[64];   /* of the first admin by TCP */
 	struct engine_ops ops; /* the simulated machine's, but for exec */
 	int shim;              /* the other end of the last exec */
 };
@@ -107,6 +110,26 @@ static void fixture_token(void *arg, const char *name, const char *body)
 	who_apply(arg, "token", name, body);
 }
 
+static bool fixture_in_group(void *arg, const char *user, const char *group)
+{
+	const struct who_user *u = who_user(arg, user);
+
+	for (size_t i = 0; u && i < u->group_count; i++)
+		if (str_eq(u->groups[i], group))
+			return true;
+	return false;
+}
+
+static struct secrets *fixture_secrets(const struct fixture *f, struct who *who)
+{
+	AUTO_FREE char *key = str_printf("%s/secret.key", f->dir);
+
+	return secrets_create(&(struct secrets_config){ .world = f->world,
+							.key_path = key,
+							.in_group = fixture_in_group,
+							.arg = who });
+}
+
 static void *fixture_run(void *arg)
 {
 	struct fixture *f = arg;
@@ -128,15 +151,18 @@ static void *fixture_run(void *arg)
 	fixture_must(depot, &err);
 	struct who *who =
 		who_create(f->world, &(struct who_rules){ getuid(), f->uid_base });
+	struct secrets *secrets = fixture_secrets(f, who);
 	struct yard_doc_sink sinks[] = { { "user", fixture_user, who },
 					 { "group", fixture_group, who },
-					 { "token", fixture_token, who } };
+					 { "token", fixture_token, who },
+					 { SECRET_KIND, secrets_apply, secrets } };
 	struct yard *yard =
 		yard_create(&(struct yard_config){ .world = f->world,
 						   .store = store,
 						   .depot = depot,
 						   .docs = sinks,
 						   .doc_count = COUNT_OF(sinks),
+						   .secrets = secrets,
 						   .make_engine = fixture_engine,
 						   .make_engine_arg = f,
 						   .uid_base = -1 },
@@ -150,6 +176,7 @@ static void *fixture_run(void *arg)
 				       .head_ms = f->head_ms,
 				       .idle_ms = f->idle_ms,
 				       .who = who,
+				       .secrets = secrets,
 				       .body_ms = f->body_ms,
 				       .write_ms = f->write_ms,
 				       .conns_per_address = f->conns_per_address,
@@ -175,6 +202,7 @@ static void *fixture_run(void *arg)
 	store_destroy(store);
 	store_disk_destroy(disk);
 	who_destroy(who);
+	secrets_destroy(secrets);
 	world_destroy(f->world);
 	http_server_destroy(f->http);
 	return NULL;
@@ -239,6 +267,22 @@ static int dial(const struct fixture *f)
 	return fd;
 }
 
+static inline int dial_tcp(const struct fixture *f)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_port = htons((uint16_t)f->tcp_port),
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval patience = { .tv_sec = 15 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+	if (connect(fd, (struct sockaddr *)&a, sizeof a) < 0) {
+		printf("Bail out! connect: %s\n", strerror(errno));
+		exit(1);
+	}
+	return fd;
+}
+
 struct answer {
 	int status; /* 0: the connection ended without one */
 	struct buf body;
@@ -265,9 +309,15 @@ struct client {
 	struct buf input;
 };
 
-static struct client client_open(const struct fixture *f)
+static inline struct client client_open(const struct fixture *f)
 {
 	return (struct client){ .fd = dial(f),
+				.parser = http_parser_create(HTTP_RESPONSES) };
+}
+
+static inline struct client client_tcp(const struct fixture *f)
+{
+	return (struct client){ .fd = dial_tcp(f),
 				.parser = http_parser_create(HTTP_RESPONSES) };
 }
 
