@@ -27,13 +27,36 @@ static void note_row(void *arg, const struct store_row *row)
 	*(struct store_row *)arg = *row;
 }
 
+static void count_one(void *arg, const struct event *e)
+{
+	(void)e;
+	++*(int *)arg;
+}
+
+/* Deleted whole or not at all; and what was said to be gone stays gone. */
+static void check_doomed(struct run *r, const struct claim *c)
+{
+	struct store_row row;
+	int events = 0;
+	bool there = store_row(r->store, c->job, note_row, &row, NULL) == 0;
+
+	store_events(r->store, c->job, 0, 10, count_one, &events, NULL);
+	if (there != (events > 0))
+		broke(r, "job %lld is deleted in part", (long long)c->job);
+	if (there && c->deleted)
+		broke(r, "job %lld was deleted and is there", (long long)c->job);
+}
+
 bool check_boot(struct run *r)
 {
 	for (size_t i = 0; i < r->claim_count; i++) {
 		const struct claim *c = &r->claims[i];
 		struct store_row row;
 
-		if (c->acked && store_row(r->store, c->job, note_row, &row, NULL) < 0)
+		if (c->doomed)
+			check_doomed(r, c);
+		else if (c->acked &&
+			 store_row(r->store, c->job, note_row, &row, NULL) < 0)
 			broke(r, "job %lld was acknowledged and is gone",
 			      (long long)c->job);
 	}
@@ -217,7 +240,9 @@ bool check_end(struct run *r)
 			      nodes[i].node.name, nodes[i].tasks,
 			      (long long)nodes[i].used.cpu_milli);
 	for (size_t i = 0; i < r->claim_count; i++)
-		if (r->claims[i].acked)
+		if (r->claims[i].doomed)
+			check_doomed(r, &r->claims[i]);
+		else if (r->claims[i].acked)
 			check_history(r, r->claims[i].job);
 	return r->broken.code == ERR_NONE;
 }

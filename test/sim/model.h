@@ -33,6 +33,8 @@ struct claim {
 	bool refused;      /* for good: it could never run */
 	int64_t job;       /* once acked */
 	bool stop_acked;
+	bool doomed;  /* its deletion was asked for: it is there whole, or not at all */
+	bool deleted; /* and the yard said that it is gone */
 };
 
 struct run {

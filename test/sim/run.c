@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model.h"
+#include "yard/edit.h"
 
 #define ACTIONS        120
 #define END_STEPS_MAX  400000
@@ -164,6 +165,9 @@ static void submitted(void *arg, int64_t job, bool again, const struct err *err)
 	if (c->acked && (c->job != job || !again))
 		broke(r, "key %s made job %lld and then job %lld", c->key,
 		      (long long)c->job, (long long)job);
+	for (size_t i = 0; i < r->claim_count; i++)
+		if (&r->claims[i] != c && r->claims[i].acked && r->claims[i].job == job)
+			broke(r, "number %lld was given twice", (long long)job);
 	say(r, "submit %s acknowledged as job %lld%s", c->key, (long long)job,
 	    again ? " (again)" : "");
 	c->acked = true;
@@ -248,9 +252,45 @@ static void ask_stop(struct run *r, struct claim *c)
 	yard_stop(r->yard, &who, c->job, "enough", stopped, c);
 }
 
+static void deleted(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct claim *c = arg;
+
+	(void)job, (void)again;
+	say(c->run, "delete of job %lld: %s", (long long)c->job,
+	    err ? err->text : "done");
+	if (!err || err->code == ERR_NOT_FOUND)
+		c->deleted = true;
+	else if (err->code == ERR_CONFLICT) /* it lives, or another waits for it */
+		c->doomed = false;
+	else if (err->code != ERR_BUSY)
+		broke(c->run, "delete of job %lld: %s", (long long)c->job, err->text);
+}
+
+static void ask_delete(struct run *r, struct claim *c)
+{
+	struct principal who;
+
+	if (!c->acked)
+		return;
+	principal(&who, false);
+	c->doomed = true;
+	yard_delete(r->yard, &who, c->job, deleted, c);
+}
+
 static void ignored(void *arg, int64_t job, bool again, const struct err *err)
 {
 	(void)arg, (void)job, (void)again, (void)err;
+}
+
+static void ask_priority(struct run *r, const struct claim *c)
+{
+	struct principal who;
+
+	principal(&who, false);
+	if (c->acked)
+		yard_set_priority(r->yard, &who, c->job, (int)chance(r, 20) - 10, ignored,
+				  r);
 }
 
 static void ask_quota(struct run *r, int64_t cpu_milli)
@@ -278,6 +318,8 @@ static void act(struct run *r)
 	struct claim *any = r->claim_count ? &r->claims[chance(r, r->claim_count)] : NULL;
 	uint64_t dice = chance(r, 100);
 
+	if (any && any->doomed) /* its key may make another job by now */
+		any = NULL;
 	if (dice < 40)
 		ask_new(r);
 	else if (dice < 52 && any)
@@ -296,6 +338,10 @@ static void act(struct run *r)
 		ask_quota(r, (int64_t)(4 + chance(r, 9)) * 1000);
 	else if (dice < 84)
 		set_disk(r, (int)chance(r, 2) * 30);
+	else if (dice < 88 && any)
+		ask_priority(r, any);
+	else if (dice < 93 && any)
+		ask_delete(r, any);
 }
 
 static void step_some(struct run *r, uint64_t most)
