@@ -104,8 +104,8 @@ char *ask_password(const char *question, struct err *err)
 	quiet.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
 	quiet.c_lflag |= ECHONL;
 	sigprocmask(SIG_BLOCK, &stops, &mask);
+	tcsetattr(fd, TCSAFLUSH, &quiet); /* first: what is typed at the prompt counts */
 	dprintf(fd, "%s: ", question);
-	tcsetattr(fd, TCSAFLUSH, &quiet);
 	char *line = read_line(fd, err);
 	tcsetattr(fd, TCSAFLUSH, &before);
 	sigprocmask(SIG_SETMASK, &mask, NULL);

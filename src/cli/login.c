@@ -63,11 +63,49 @@ static int may_talk(const struct login *l, struct err *err)
 		url);
 }
 
+/* What to call it: as it was called before, as asked, or by its host; the port is added
+ * where another server has that name. */
+static int find_name(struct login *l, const struct contexts *known, const char *url,
+		     struct err *err)
+{
+	const struct context *before = contexts_of_server(known, url), *taken;
+	const char *host = l->server.host ? l->server.host : "socket";
+
+	if (l->args->name)
+		l->name = mem_strdup(l->args->name);
+	else if (before)
+		l->name = mem_strdup(before->name);
+	else if (contexts_find(known, host) || context_name_check(host, NULL) < 0)
+		l->name = server_authority(&l->server);
+	else
+		l->name = mem_strdup(host);
+	taken = contexts_find(known, l->name);
+	if (taken && !str_eq(taken->server, url))
+		return err_set(
+			err, ERR_CONFLICT,
+			"context %s is %s: take another --name, or `yard context rm "
+			"%s` first",
+			taken->name, taken->server, taken->name);
+	return context_name_check(l->name, err);
+}
+
+/* The certificate that was trusted before, if any. */
+static int find_pin(struct login *l, const struct context *x, struct err *err)
+{
+	char pin[TLS_FINGERPRINT_BYTES];
+
+	if (!x || !x->fingerprint || l->server.pin)
+		return 0;
+	if (tls_fingerprint_read(x->fingerprint, pin, err) < 0)
+		return err_wrap(err, "context %s", x->name);
+	l->server.pin = mem_strdup(pin);
+	return 0;
+}
+
 /* Which server: the one given, else the one this would talk to anyway. */
 static int find_server(struct login *l, const char *url, struct err *err)
 {
 	AUTO_CONTEXTS struct contexts known = { .items = NULL };
-	char pin[TLS_FINGERPRINT_BYTES];
 
 	if (contexts_load(&known, err) < 0)
 		return -1;
@@ -75,30 +113,14 @@ static int find_server(struct login *l, const char *url, struct err *err)
 		return -1;
 	if (!url && server_find(&l->server, l->cli->context, err) < 0)
 		return -1;
-	if (!url && !l->server.host && !l->server.named)
+	if (!url && !l->server.named)
 		return err_set(err, ERR_INVALID,
 			       "which server? yard login https://host:port");
 	AUTO_FREE char *full = server_url(&l->server);
-	const struct context *x = l->args->name ? contexts_find(&known, l->args->name)
-						: contexts_of_server(&known, full);
-	if (x && !str_eq(x->server, full))
-		return err_set(
-			err, ERR_CONFLICT,
-			"context %s is %s: take another --name, or `yard context rm "
-			"%s` first",
-			x->name, x->server, x->name);
-	if (x && x->fingerprint && !l->server.pin) {
-		if (tls_fingerprint_read(x->fingerprint, pin, err) < 0)
-			return err_wrap(err, "context %s", x->name);
-		l->server.pin = mem_strdup(pin);
-	}
-	free(l->server.token); /* an old one must not speak for a new login */
-	l->server.token = NULL;
-	l->name = mem_strdup(l->args->name    ? l->args->name
-			     : x              ? x->name
-			     : l->server.host ? l->server.host
-					      : "socket");
-	return context_name_check(l->name, err);
+	free(TAKE(l->server.token)); /* an old one must not speak for a new login */
+	if (find_name(l, &known, full, err) < 0)
+		return -1;
+	return find_pin(l, contexts_of_server(&known, full), err);
 }
 
 static int accept_shown(struct login *l, const char *shown, struct err *err)
