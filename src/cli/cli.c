@@ -100,6 +100,8 @@ void cli_say_bad(const struct cli *c, const char *fmt, ...)
 int cli_fail(const struct cli *c, const struct err *err)
 {
 	cli_say_bad(c, "%s", err->text);
+	if (err->code == ERR_UNKNOWN_CALLER && c->server.host)
+		cli_hint(c, "`yard login` gets a token");
 	if (c->client && client_unreachable(c->client))
 		return EXIT_UNREACHABLE;
 	int code = wire_exit_code(err->code);
