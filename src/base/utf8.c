@@ -56,3 +56,12 @@ size_t utf8_write(uint32_t point, char out[4])
 	out[3] = (char)(0x80 | (point & 0x3f));
 	return 4;
 }
+
+size_t utf8_count(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}

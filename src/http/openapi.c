@@ -21,20 +21,6 @@
 #define RESPONSES "#/components/responses/"
 
 /* clang-format off */
-/* The words of a path.  Every ":x" of a pattern is here. */
-static const struct param path_words[] = {
-	{ "job", PARAM_TEXT, 1, 128, .help = "a job's number, PARENT.INDEX, or name: then your newest of that name" },
-	{ "hash", PARAM_TEXT, 64, 64, .pattern = "^[0-9a-f]{64}$", .help = "BLAKE2b-256 in hex" },
-	{ "scope", PARAM_WORD, .words = "user group", .help = "whether the next word is a user or a group" },
-	{ "name", PARAM_TEXT, 1, 63, .help = "of the user or group" },
-	{ "owner", PARAM_TEXT, 1, 63, .help = "the user or group" },
-	{ "user", PARAM_TEXT, 1, 63, .help = "a user's name" },
-	{ "group", PARAM_TEXT, 1, 63, .help = "a group's name" },
-	{ "token", PARAM_TEXT, 1, 63, .help = "a token's id" },
-	{ "secret", PARAM_TEXT, 1, 63, .help = "a secret's name" },
-	{ 0 }
-};
-
 /* Statuses that are no error class's, and those that are, in words. */
 static const struct { int status; const char *help; } refusals[] = {
 	{ 400, "the request is wrong; `field` says where" },
@@ -44,6 +30,7 @@ static const struct { int status; const char *help; } refusals[] = {
 	{ 408, "the request came too slowly" },
 	{ 409, "not now: it is in another state, or the name is taken" },
 	{ 413, "over a limit of size" },
+	{ 414, "the path and the query together are over 8 KiB" },
 	{ 422, "over a quota" },
 	{ 426, "Connection: Upgrade is needed" },
 	{ 429, "too many wrong passwords; Retry-After says when to come again" },
@@ -54,14 +41,6 @@ static const struct { int status; const char *help; } refusals[] = {
 	{ 507, "the operating system said no" },
 };
 /* clang-format on */
-
-const struct param *openapi_path_word(const char *name, size_t len)
-{
-	for (const struct param *p = path_words; p->name; p++)
-		if (strlen(p->name) == len && memcmp(p->name, name, len) == 0)
-			return p;
-	return NULL;
-}
 
 static void put_ref(struct json *j, const char *base, const char *name)
 {
@@ -162,7 +141,7 @@ static void put_params(struct json *j, const struct route *r)
 	json_array(j, "parameters");
 	for (const char *at = r->pattern; (at = strchr(at, ':'));) {
 		size_t len = strcspn(++at, "/");
-		put_param(j, "path", openapi_path_word(at, len), true);
+		put_param(j, "path", params_path(at, len), true);
 	}
 	for (const struct param *p = r->params; p && p->name; p++)
 		put_param(j, "query", p, p->needed);
@@ -261,6 +240,8 @@ static bool can_refuse(const struct route *r, int status)
 
 	if (status == 408)
 		return r->takes != ROUTE_NO_BODY;
+	if (status == 414)
+		return r->params != NULL;
 	if (status == 426)
 		return route_status(r) == 101;
 	if (status == 429)
@@ -285,7 +266,10 @@ static void put_responses(struct json *j, const struct route *r)
 			continue;
 		snprintf(text, sizeof text, "%d", refusals[i].status);
 		json_object(j, text);
-		put_ref(j, RESPONSES, text);
+		if (str_eq(r->method, "HEAD")) /* which has no body */
+			json_str(j, "description", refusals[i].help);
+		else
+			put_ref(j, RESPONSES, text);
 		json_end(j);
 	}
 	json_end(j);

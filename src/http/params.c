@@ -6,9 +6,35 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "http/route.h"
+#include "wire/shape.h"
 
 #define GUESS_NAMES_MAX 32
+
+/* clang-format off */
+/* The words of a path.  Every ":x" of a pattern is here. */
+static const struct param path_words[] = {
+	{ "job", PARAM_TEXT, 1, 128, .help = "a job's number, PARENT.INDEX, or name: then your newest of that name" },
+	{ "hash", PARAM_TEXT, 64, 64, .pattern = "^[0-9a-f]{64}$", .help = "BLAKE2b-256 in hex" },
+	{ "scope", PARAM_WORD, .words = "user group", .help = "whether the next word is a user or a group" },
+	{ "name", PARAM_TEXT, 1, 63, .help = "of the user or group" },
+	{ "owner", PARAM_TEXT, 1, 63, .help = "the user or group" },
+	{ "user", PARAM_TEXT, 1, 63, .help = "a user's name" },
+	{ "group", PARAM_TEXT, 1, 63, .help = "a group's name" },
+	{ "token", PARAM_TEXT, 1, 63, .help = "a token's id" },
+	{ "secret", PARAM_TEXT, 1, 63, .pattern = "^[a-z_][a-z0-9._-]*$", .help = "a secret's name" },
+	{ 0 }
+};
+/* clang-format on */
+
+const struct param *params_path(const char *name, size_t len)
+{
+	for (const struct param *p = path_words; p->name; p++)
+		if (strlen(p->name) == len && memcmp(p->name, name, len) == 0)
+			return p;
+	return NULL;
+}
 
 const struct param *params_find(const struct param *table, const char *name)
 {
@@ -82,10 +108,23 @@ static int check_int(const struct param *p, const char *text, struct err *err)
 		       text, (long long)p->min, (long long)p->max, buf_str(&words));
 }
 
+static int check_text(const struct param *p, const char *text, struct err *err)
+{
+	size_t max = p->max && p->kind == PARAM_TEXT ? (size_t)p->max : PARAM_TEXT_MAX;
+	size_t min = p->kind == PARAM_TEXT ? (size_t)p->min : 0, n = utf8_count(text);
+
+	if (n < min || n > max)
+		return err_set(err, ERR_INVALID, "%s: %zu to %zu letters are wanted",
+			       p->name, min, max);
+	if (p->pattern && !wire_pattern_fits(p->pattern, text))
+		return err_set(err, ERR_INVALID, "%s: '%.64s' is not like %s", p->name,
+			       text, p->pattern);
+	return 0;
+}
+
 static int check_value(const struct param *p, const char *text, struct err *err)
 {
 	AUTO_BUF struct buf words = { 0 };
-	size_t max = p->max && p->kind == PARAM_TEXT ? (size_t)p->max : PARAM_TEXT_MAX;
 
 	switch (p->kind) {
 	case PARAM_INT:
@@ -103,14 +142,16 @@ static int check_value(const struct param *p, const char *text, struct err *err)
 			       buf_str(&words));
 	case PARAM_TEXT:
 	case PARAM_LIST:
-		if (strlen(text) <= max)
-			return 0;
-		return err_set(err, ERR_INVALID, "%s: longer than %zu bytes", p->name,
-			       max);
+		return check_text(p, text, err);
 	case PARAM_KIND_COUNT:
 		break;
 	}
 	return err_set(err, ERR_INTERNAL, "%s: a parameter of no kind", p->name);
+}
+
+int params_check_word(const struct param *p, const char *text, struct err *err)
+{
+	return check_value(p, text, err);
 }
 
 static size_t times_given(const struct url_query *q, const char *name)

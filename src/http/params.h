@@ -15,7 +15,7 @@
 #include "codec/url.h"
 
 enum param_kind {
-	PARAM_TEXT, /* min, max: bytes; max 0: PARAM_TEXT_MAX */
+	PARAM_TEXT, /* min, max: characters; max 0: PARAM_TEXT_MAX */
 	PARAM_INT,  /* min, max; .words: or one of these */
 	PARAM_BOOL, /* 1, true or nothing behind the '='; 0, false */
 	PARAM_WORD, /* one of .words */
@@ -23,14 +23,14 @@ enum param_kind {
 	PARAM_KIND_COUNT
 };
 
-#define PARAM_TEXT_MAX 4096
+#define PARAM_TEXT_MAX 256
 
 struct param {
 	const char *name; /* NULL ends the table */
 	enum param_kind kind;
 	int64_t min, max;
 	const char *words;   /* "live ended all" */
-	const char *pattern; /* of a text, for the document; the handler checks it */
+	const char *pattern; /* of a text, as POSIX and JSON Schema both read it */
 	const char *help;
 	bool needed;
 };
@@ -39,6 +39,10 @@ struct exchange;
 
 /* Every parameter is known, given once, and within its range. */
 int params_check(const struct param *table, const struct url_query *q, struct err *err);
+/* One word of a path, against what its name allows (params_path). */
+int params_check_word(const struct param *p, const char *text, struct err *err);
+/* What a ":name" of a pattern may be; NULL: nobody said. */
+const struct param *params_path(const char *name, size_t len);
 const struct param *params_find(const struct param *table, const char *name);
 
 const char *param_text(const struct exchange *ex, const char *name); /* NULL: not given */

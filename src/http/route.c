@@ -132,9 +132,16 @@ static bool fits(const struct route *r, const char *path,
 static int keep_params(struct exchange *ex, const char *const at[ROUTE_PARAMS_MAX],
 		       struct err *err)
 {
+	const char *name = ex->route->pattern;
+
 	for (size_t i = 0; i < ROUTE_PARAMS_MAX && at[i]; i++) {
 		ex->param[i] = url_decode(at[i], strcspn(at[i], "/"), 0, err);
-		if (!ex->param[i])
+		name = strchr(name, ':');
+		if (!ex->param[i] || !name)
+			return -1;
+		name++;
+		const struct param *p = params_path(name, strcspn(name, "/"));
+		if (p && params_check_word(p, ex->param[i], err) < 0)
 			return -1;
 	}
 	return 0;

@@ -13,7 +13,7 @@
 
 #define WHO_HASHES_MAX   16 /* waiting or under way */
 #define WHO_PASSWORD_MIN 8
-#define WHO_PASSWORD_MAX 256
+#define WHO_PASSWORD_MAX 1024 /* bytes; the API takes 256 characters */
 
 /* done() comes later, never from inside the call.  ERR_UNKNOWN_CALLER: wrong, or no such
  * user, or none who may: not said which.  wait_ms > 0 with ERR_BUSY: too many wrong ones

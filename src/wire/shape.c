@@ -2,10 +2,12 @@
 #include "wire/shape.h"
 
 #include <assert.h>
+#include <regex.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/utf8.h"
 
 #define GUESS_FIELDS_MAX 64
 
@@ -62,14 +64,26 @@ static int wrong(const struct buf *path, struct err *err, const char *allowed)
 		       allowed);
 }
 
-/* Characters, as JSON Schema counts them; the text is good UTF-8. */
-static int64_t letters(const char *text)
+bool wire_pattern_fits(const char *pattern, const char *text)
 {
-	int64_t n = 0;
+	regex_t re;
 
-	for (; *text; text++)
-		n += (*text & 0xc0) != 0x80;
-	return n;
+	if (regcomp(&re, pattern, REG_EXTENDED | REG_NOSUB) != 0)
+		return false; /* ours are tested */
+	bool fits = regexec(&re, text, 0, NULL, 0) == 0;
+	regfree(&re);
+	return fits;
+}
+
+static int check_pattern(const char *pattern, const char *text, const struct buf *path,
+			 struct err *err)
+{
+	AUTO_BUF struct buf allowed = { 0 };
+
+	if (!pattern || wire_pattern_fits(pattern, text))
+		return 0;
+	buf_printf(&allowed, "'%.64s' is not like %s", text, pattern);
+	return wrong(path, err, buf_str(&allowed));
 }
 
 static int check_text(const struct wire_field *f, const struct doc_node *n,
@@ -85,13 +99,13 @@ static int check_text(const struct wire_field *f, const struct doc_node *n,
 	}
 	if (strlen(n->text) != n->text_len)
 		return wrong(path, err, "a text without NUL is wanted");
-	int64_t length = letters(n->text);
+	int64_t length = (int64_t)utf8_count(n->text);
 	if (f->max && (length < f->min || length > f->max)) {
 		buf_printf(&allowed, "%lld to %lld letters are wanted", (long long)f->min,
 			   (long long)f->max);
 		return wrong(path, err, buf_str(&allowed));
 	}
-	return 0;
+	return check_pattern(f->pattern, n->text, path, err);
 }
 
 static int check_int(const struct wire_field *f, const struct doc_node *n,
@@ -116,7 +130,7 @@ static int check_int(const struct wire_field *f, const struct doc_node *n,
 static int check_item(const char *of, const struct doc_node *n, struct buf *path,
 		      struct err *err)
 {
-	static const struct wire_field plain = { 0 };
+	static const struct wire_field plain = { 0 }, count = { .max = INT32_MAX };
 
 	if (str_eq(of, "any"))
 		return 0;
@@ -124,6 +138,8 @@ static int check_item(const char *of, const struct doc_node *n, struct buf *path
 		return check_text(&plain, n, path, err);
 	if (str_eq(of, "int"))
 		return check_int(&plain, n, path, err);
+	if (str_eq(of, "count"))
+		return check_int(&count, n, path, err);
 	if (!str_eq(of, "ints"))
 		return check_shape(wire_shape_find(of), n, path, err);
 	if (n->kind != DOC_LIST)
@@ -149,7 +165,8 @@ static int check_items(const struct wire_field *f, const struct doc_node *n,
 			buf_printf(path, ".%.64s", c->key);
 		else
 			buf_printf(path, "[%zu]", i);
-		if (check_item(f->of, c, path, err) < 0)
+		if ((map && check_pattern(f->pattern, c->key, path, err) < 0) ||
+		    check_item(f->of, c, path, err) < 0)
 			return -1;
 		buf_cut(path, before);
 	}

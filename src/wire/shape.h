@@ -25,7 +25,8 @@ enum wire_kind {
 	WIRE_BOOL,   /* */
 	WIRE_ANY,    /* whatever JSON there is */
 	WIRE_OBJECT, /* of: its shape */
-	WIRE_LIST,   /* of: a shape, or "text", "int", "ints", "any"; max: how many */
+	WIRE_LIST,   /* of: a shape, or "text", "int", "count" (0 to INT32_MAX), "ints",
+		      * "any"; max: how many */
 	WIRE_MAP,    /* any key to: as a list's */
 	WIRE_KIND_COUNT
 };
@@ -44,7 +45,8 @@ struct wire_field {
 	const char *of;
 	const char *words; /* "live ended" */
 	int64_t min, max;
-	const char *pattern; /* of a text, for the document; the handler checks it */
+	const char *
+		pattern; /* of a text, or of a map's keys; what POSIX and JSON Schema both read */
 };
 
 struct wire_shape {
@@ -69,5 +71,6 @@ int wire_shape_check(const struct wire_shape *s, const struct doc_node *n,
 		     struct err *err);
 /* Its JSON Schema, as the components of an OpenAPI document hold it. */
 void wire_shape_schema(const struct wire_shape *s, struct json *j);
+bool wire_pattern_fits(const char *pattern, const char *text);
 /* Words by spaces: one after the other; *at begins as the whole.  NULL: no more. */
 const char *wire_word_next(const char **at, size_t *len);

@@ -5,9 +5,10 @@
 #include "job/principal.h"
 
 #define OPT      WIRE_OPTIONAL
-#define NAME     .min = 1, .max = NAME_MAX_BYTES - 1
-#define PASSWORD .min = 1, .max = 256
+#define NAME     .min = 1, .max = NAME_MAX_BYTES - 1, .pattern = "^[a-z_][a-z0-9._-]*$"
+#define PASSWORD .min = 8, .max = 256
 #define LABEL    .max = 63
+#define LIFE     .pattern = "^(never|[1-9][0-9]{0,2}[mhd])$"
 #define ROLES    "viewer member admin"
 #define SCOPES   "read write admin"
 
@@ -16,7 +17,7 @@ static const struct wire_field login[] = {
 	{ "user", WIRE_TEXT, 0, "who", NAME },
 	{ "password", WIRE_TEXT, WIRE_SECRET, "their password", PASSWORD },
 	{ "label", WIRE_TEXT, OPT, "what the token is for", LABEL },
-	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", .min = 1, .max = 32 },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", LIFE },
 	{ 0 }
 };
 static const struct wire_field first[] = {
@@ -24,7 +25,7 @@ static const struct wire_field first[] = {
 	{ "name", WIRE_TEXT, 0, "of the first admin", NAME },
 	{ "password", WIRE_TEXT, WIRE_SECRET, "for the next time", PASSWORD },
 	{ "label", WIRE_TEXT, OPT, "what the token is for", LABEL },
-	{ "life", WIRE_TEXT, OPT, "how long it is good for; 30d", .min = 1, .max = 32 },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for; 30d", LIFE },
 	{ 0 }
 };
 #define TOKEN_FIELDS \
@@ -51,7 +52,7 @@ static const struct wire_field tokens[] = {
 static const struct wire_field token_new[] = {
 	{ "label", WIRE_TEXT, OPT, "what it is for", LABEL },
 	{ "scopes", WIRE_LIST, OPT, "what it is to be good for: " SCOPES "; read and write", "text", .max = 3 },
-	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", .min = 1, .max = 32 },
+	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", LIFE },
 	{ 0 }
 };
 static const struct wire_field me[] = {

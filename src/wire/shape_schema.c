@@ -76,6 +76,13 @@ static void put_ints(struct json *j)
 	json_end(j);
 }
 
+static void put_count(struct json *j)
+{
+	json_str(j, "type", "integer");
+	json_i64(j, "minimum", 0);
+	json_i64(j, "maximum", INT32_MAX);
+}
+
 /* What is in a list or a map. */
 static void put_item(struct json *j, const char *key, const char *of)
 {
@@ -84,6 +91,8 @@ static void put_item(struct json *j, const char *key, const char *of)
 		json_str(j, "type", "string");
 	else if (str_eq(of, "int"))
 		json_str(j, "type", "integer");
+	else if (str_eq(of, "count"))
+		put_count(j);
 	else if (str_eq(of, "ints"))
 		put_ints(j);
 	else if (!str_eq(of, "any"))
@@ -105,6 +114,13 @@ static void put_object(struct json *j, const struct wire_field *f)
 	json_object(j, NULL);
 	json_str(j, "type", "null");
 	json_end(j);
+	json_end(j);
+}
+
+static void put_keys(struct json *j, const char *pattern)
+{
+	json_object(j, "propertyNames");
+	json_str(j, "pattern", pattern);
 	json_end(j);
 }
 
@@ -136,6 +152,8 @@ static void put_field(struct json *j, const struct wire_field *f)
 		put_item(j, "additionalProperties", f->of);
 		if (f->max)
 			json_i64(j, "maxProperties", f->max);
+		if (f->pattern)
+			put_keys(j, f->pattern);
 		break;
 	case WIRE_ANY:
 	case WIRE_KIND_COUNT:

@@ -64,7 +64,7 @@ static const struct wire_field nodes[] = {
 static const struct wire_field quota[] = {
 	{ "cpu_milli", WIRE_INT, OPT | WIRE_NULL, "thousandths of a core; null: no limit", .max = INT64_MAX / 1024 },
 	{ "memory_bytes", WIRE_INT, OPT | WIRE_NULL, "memory; null: no limit", .max = INT64_MAX / 1024 },
-	{ "devices", WIRE_MAP, OPT, "device type to count", "int", .max = DEVICE_KINDS_MAX },
+	{ "devices", WIRE_MAP, OPT, "device type to count", "count", .max = DEVICE_KINDS_MAX, .pattern = "^[A-Za-z0-9][A-Za-z0-9:._-]{0,30}$" },
 	{ "max_running_jobs", WIRE_INT, OPT | WIRE_NULL, "at a time; null: no limit", .max = INT32_MAX },
 	{ 0 }
 };

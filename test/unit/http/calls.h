@@ -13,7 +13,7 @@ struct call {
 	const char *name;   /* of the route */
 	const char *target; /* behind WIRE_PREFIX, unless the route is of the root */
 	const char *body;   /* NULL: none */
-	const char *headers;
+	const char *headers; /* $TOKEN and $ID, here and in the target: of the last token made */
 	int status; /* 0: as the row says */
 };
 
@@ -48,6 +48,44 @@ static const struct call calls[] = {
 	{ "set_quota", "/quotas/user/ann", "{\"cpu_milli\":4000,\"devices\":{\"gpu\":2}}" },
 	{ "set_quota", "/quotas/group/lab", "{\"cpu_milli\":null,\"max_running_jobs\":3}" },
 	{ "backup", "/backup", "{\"path\":\"/dev/null/no/such\"}", .status = 501 },
+	{ "list_quotas", "/quotas" },
+	{ "add_group", "/groups", "{\"name\":\"vision\",\"text\":\"people who look\"}" },
+	{ "add_user", "/users", "{\"name\":\"eve\",\"password\":\"correct horse\",\"groups\":[\"vision\"]}" },
+	{ "list_users", "/users" },
+	{ "show_user", "/users/eve" },
+	{ "set_user", "/users/eve", "{\"role\":\"viewer\"}" },
+	{ "list_groups", "/groups" },
+	{ "show_group", "/groups/vision" },
+	{ "set_group", "/groups/vision", "{\"text\":\"and see\"}" },
+	{ "remove_member", "/groups/vision/members/eve" },
+	{ "add_member", "/groups/vision/members/eve" },
+	{ "login", "/login", "{\"user\":\"eve\",\"password\":\"correct horse\",\"label\":\"l\",\"life\":\"1h\"}" },
+	{ "me", "/me" },
+	{ "me", "/me", NULL, "Authorization: Bearer $TOKEN\r\n" },
+	{ "add_token", "/tokens", "{\"scopes\":[\"read\"]}", "Authorization: Bearer $TOKEN\r\n" },
+	{ "list_tokens", "/tokens?user=eve" },
+	{ "remove_token", "/tokens/$ID" },
+	{ "login", "/login", "{\"user\":\"eve\",\"password\":\"correct horse\"}" },
+	{ "logout", "/logout", NULL, "Authorization: Bearer $TOKEN\r\n" },
+	{ "login_first", "/login/first", "{\"code\":\"x\",\"name\":\"root2\",\"password\":\"correct horse\"}", .status = 409 },
+	{ "audit", "/audit" },
+	{ "audit", "/audit?limit=1" },
+	{ "remove_user", "/users/eve" },
+	{ "remove_group", "/groups/vision" },
+	{ "list_secrets", "/secrets" },
+	{ "secrets_of", "/secrets/user/ann" },
+	{ "set_secret", "/secrets/user/ann/key", "{\"value\":\"x\"}" },
+	{ "remove_secret", "/secrets/user/ann/key" },
+	{ "change_job", "/jobs/2", "{\"priority\":7}" },
+	{ "clone_job", "/jobs/1/clone" },
+	{ "clone_job", "/jobs/1/clone", "{\"name\":\"u\"}" },
+	{ "events", "/events" },
+	{ "events", "/events?from=1&limit=3" },
+	{ "job_usage_series", "/jobs/2/usage/series?task=0" },
+	{ "queue", "/queue" },
+	{ "metrics", "/metrics" },
+	{ "root_metrics", "/metrics" },
+	{ "delete_job", "/jobs/1" },
 	{ "stop_job", "/jobs/2/stop", "{\"reason\":\"enough\"}" },
 };
 /* clang-format on */

@@ -27,7 +27,7 @@ static const struct wire_field *field(const char *shape, const char *name)
 static bool basic(const char *of)
 {
 	return str_eq(of, "text") || str_eq(of, "int") || str_eq(of, "ints") ||
-	       str_eq(of, "any") || str_eq(of, WIRE_JOB_FILE);
+	       str_eq(of, "count") || str_eq(of, "any") || str_eq(of, WIRE_JOB_FILE);
 }
 
 /* How deep it goes; DEPTH_MAX: a circle, or a name that is none. */
@@ -140,7 +140,10 @@ static void checks(void)
 	   "max_running_jobs: a whole number from 0 to 2147483647 or null is wanted",
 	   "or not whole");
 	IS(check("quota", "{\"devices\":{\"gpu\":\"x\"}}"),
-	   "devices.gpu: a whole number is wanted", "by its path");
+	   "devices.gpu: a whole number from 0 to 2147483647 is wanted", "by its path");
+	IS(check("quota", "{\"devices\":{\"g u\":1}}"),
+	   "devices.g u: 'g u' is not like ^[A-Za-z0-9][A-Za-z0-9:._-]{0,30}$",
+	   "a key has its pattern");
 	IS(check("quota", "{\"devices\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}}"),
 	   "devices: too many of them", "too many are too many");
 	IS(check("quota_of", "{\"scope\":\"odd\",\"name\":\"a\",\"quota\":{}}"),
