@@ -55,7 +55,7 @@ static int run_queue(struct cli *c, const void *args, const struct opts_list *op
 	if (cli_get(c, &answer, &err, "/queue") < 0)
 		return cli_fail(c, &err);
 	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "jobs");
+	const struct doc_node *list = doc_get(doc_root(answer.doc), "queue");
 	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next, rows++)
 		queue_row(t, n, cli_now_ms());
 	if (rows)

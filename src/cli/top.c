@@ -78,7 +78,6 @@ static int read_jobs(struct cli *c, struct top *t, struct err *err)
 	const struct doc_node *list = doc_get(doc_root(a.doc), "jobs");
 	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
 		struct top_job *j = top_add_job(t);
-		const struct doc_node *array = doc_get(n, "array");
 		struct wire_row r;
 		wire_row_read(n, &r);
 		j->id = r.id;
@@ -89,8 +88,8 @@ static int read_jobs(struct cli *c, struct top *t, struct err *err)
 		j->tasks = r.task_count;
 		j->submitted_ms = r.submitted_ms;
 		j->started_ms = r.started_ms;
-		j->members = doc_i64(array, "count", 0);
-		j->members_ended = doc_i64(array, "ended", 0);
+		j->members = r.members;
+		j->members_ended = r.members_ended;
 	}
 	return 0;
 }
@@ -103,7 +102,7 @@ static void read_queue(struct cli *c, struct top *t)
 
 	if (!top_waiting(t) || cli_get(c, &a, &ignored, "/queue") < 0)
 		return;
-	const struct doc_node *list = doc_get(doc_root(a.doc), "jobs");
+	const struct doc_node *list = doc_get(doc_root(a.doc), "queue");
 	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
 		int64_t id = doc_i64(n, "id", 0);
 		for (size_t i = 0; i < t->job_count; i++) {

@@ -14,6 +14,7 @@
 
 #define NODES_SHOWN 6
 #define BAR_CELLS   20
+#define REASON_MIN  16 /* cells that are worth a column of reasons */
 #define TEXT_MAX    256
 
 void top_forget_jobs(struct top *t)
@@ -291,8 +292,8 @@ static int column_cells(const struct screen *s, int column)
 		return columns[column].cells;
 	for (int i = 0; i < COL_COUNT; i++)
 		rest -= columns[i].cells + 1;
-	int name = rest > 70 ? 30 : rest > 24 ? rest * 2 / 5 : rest;
-	return column == COL_NAME ? name : rest - name - 1;
+	int name = rest > 70 ? 30 : rest > 2 * REASON_MIN ? rest * 2 / 5 : rest;
+	return column == COL_NAME ? name : rest - name;
 }
 
 static void cell_words(const struct top *t, const struct top_job *j, int column,
@@ -446,6 +447,26 @@ static void put_help(struct screen *s)
 		screen_put(s, (int)i + 2, 2, TABLE_PLAIN, lines[i]);
 }
 
+/* Where there is no room for a column of reasons, the selected job's has a line. */
+static bool reasons_fit(const struct screen *s)
+{
+	return column_cells(s, COL_REASON) >= REASON_MIN;
+}
+
+static void put_reason(const struct top *t, struct screen *s, int row)
+{
+	const struct top_job *j = top_selected(t);
+	char text[TEXT_MAX];
+
+	if (!j || !*j->reason)
+		return;
+	cell_words(t, j, COL_REASON, text);
+	struct screen_field f = { .row = row,
+				  .cells = screen_cols(s),
+				  .colour = TABLE_DIM };
+	screen_field(s, &f, text);
+}
+
 static void put_foot(const struct top *t, struct screen *s)
 {
 	static const char *const words[] = {
@@ -488,7 +509,9 @@ void top_draw(struct top *t, struct screen *s)
 	} else {
 		int row = put_head(t, s);
 		put_heads(s, row);
-		put_list(t, s, row + 1, screen_rows(s) - 1);
+		put_list(t, s, row + 1, screen_rows(s) - (reasons_fit(s) ? 1 : 2));
+		if (!reasons_fit(s))
+			put_reason(t, s, screen_rows(s) - 2);
 	}
 	put_foot(t, s);
 }
