@@ -266,6 +266,12 @@ static void root_mode(void)
 	write_file(file, "weights");
 	OK(chmod(a.output, 0777) == 0 && chmod(file, 0666) == 0,
 	   "whatever the task does to it");
+	struct job *far = a_job(77002, NULL, "/etc", NULL);
+	far->owner_uid = -1;
+	struct answer none = prepare(far, 700000);
+	OK(none.failed && none.err.code == ERR_DENIED,
+	   "for an owner without an account here nothing is read: %s", none.err.text);
+	job_free(far);
 	OK(reads(12345, file), "the owner reads it, by every folder on the way");
 	OK(!reads(12346, file), "and another user does not");
 	job_free(j);
