@@ -108,14 +108,15 @@ void help_overview(void)
 
 	buf_adds(
 		&out,
-		"Usage: yard COMMAND [options] ...\n\n"
+		"Usage: yard [-C CONTEXT] COMMAND [options] ...\n\n"
 		"Runs jobs: queued, isolated, logged, kept. `yard run -- COMMAND` needs no set-up.\n");
 	for (int g = 0; g < COMMAND_GROUP_COUNT; g++)
 		overview_group((enum command_group)g, &out);
 	buf_adds(
 		&out,
 		"\n`yard COMMAND --help` tells more. JOB is a job's number or its name.\n"
-		"YARD_SERVER (unix:///path or http://host:port) names another daemon.\n");
+		"`yard -C CONTEXT COMMAND` or YARD_SERVER (unix:///path, https://host:port) names\n"
+		"another daemon; `yard login` makes a context.\n");
 	cli_print(&out);
 }
 
