@@ -22,6 +22,7 @@
 
 #define TICK_MS          1000 /* a job that waits longer says what for */
 #define WHY_AGAIN_MS     5000
+#define ARRAY_TICK_MS    250
 #define EXIT_INTERRUPTED 130
 
 enum wish { WISH_GO_ON, WISH_STOP, WISH_LEAVE };
@@ -35,6 +36,8 @@ struct watch {
 	bool asks;     /* Ctrl-C asks what to do */
 	bool stopping; /* it has been asked to stop */
 	bool left;
+	bool over;  /* the job has ended */
+	bool array; /* it has no log that would tell so: the clock must */
 	char *told; /* the last reason that was printed */
 	struct progress *progress;
 	struct measure measured;
@@ -143,6 +146,16 @@ static void say_why(struct watch *w, const struct wire_job *job)
 	w->told = mem_strdup(job->why);
 }
 
+/* Its output goes to a file or a pipe: the line on the terminal tells the last of it. */
+static void note_last(void *arg, const char *line, size_t len)
+{
+	struct watch *w = arg;
+	size_t n = len < sizeof w->last - 1 ? len : sizeof w->last - 1;
+
+	memcpy(w->last, line, n);
+	w->last[n] = '\0';
+}
+
 /* A terminal has its line every second; elsewhere it is said when the reason changes. */
 static void tick(struct watch *w)
 {
@@ -155,11 +168,16 @@ static void tick(struct watch *w)
 		return;
 	}
 	enum job_state s = job.job->state;
+	w->over = s == JOB_ENDED;
+	if (w->array && job.why) /* what would be the last line of a log */
+		note_last(w, job.why, strlen(job.why));
 	if (w->progress)
 		draw(w, &job);
 	else if (waits(s))
 		say_why(w, &job);
-	if (w->progress)
+	if (w->array)
+		set_clock(w, ARRAY_TICK_MS);
+	else if (w->progress)
 		set_clock(w, TICK_MS);
 	else if (waits(s) || s == JOB_STARTING)
 		set_clock(w, WHY_AGAIN_MS);
@@ -280,21 +298,11 @@ static bool on_watch(void *arg)
 	struct signalfd_siginfo info;
 	uint64_t ticks;
 
-	while (!w->left && read(w->signals, &info, sizeof info) == sizeof info)
+	while (!w->left && !w->over && read(w->signals, &info, sizeof info) == sizeof info)
 		on_interrupt(w);
 	if (!w->left && read(w->clock, &ticks, sizeof ticks) == sizeof ticks)
 		tick(w);
 	return w->left;
-}
-
-/* Its output goes to a file or a pipe: the line on the terminal tells the last of it. */
-static void note_last(void *arg, const char *line, size_t len)
-{
-	struct watch *w = arg;
-	size_t n = len < sizeof w->last - 1 ? len : sizeof w->last - 1;
-
-	memcpy(w->last, line, n);
-	w->last[n] = '\0';
 }
 
 static int finish(struct cli *c, const char *job)
@@ -350,6 +358,41 @@ int attend_job(struct cli *c, int64_t job, const struct job *names)
 
 	watch_open(&w, c, job);
 	int code = watch_log(c, &w, names);
+	memcpy(id, w.job, sizeof id);
+	watch_close(&w);
+	return code >= 0 ? code : finish(c, id);
+}
+
+static int watch_members(struct cli *c, struct watch *w)
+{
+	struct pollfd p = { .fd = w->events, .events = POLLIN };
+
+	w->array = true;
+	set_clock(w, 1); /* a short one is over soon */
+	while (!w->over && !w->left) {
+		if (poll(&p, 1, -1) < 0 && errno != EINTR)
+			break;
+		on_watch(w);
+	}
+	progress_hide(w->progress);
+	if (!w->left)
+		return -1;
+	cli_say(c,
+		"array %s is left to itself; `yard show %s` tells how it stands, `yard wait "
+		"%s` waits for its end",
+		w->job, w->job, w->job);
+	return EXIT_INTERRUPTED;
+}
+
+int attend_array(struct cli *c, int64_t job)
+{
+	struct watch w;
+	char id[24];
+
+	cli_hint(c, "array %" PRId64 "; `yard ls --array %" PRId64 "` lists its members",
+		 job, job);
+	watch_open(&w, c, job);
+	int code = watch_members(c, &w);
 	memcpy(id, w.job, sizeof id);
 	watch_close(&w);
 	return code >= 0 ? code : finish(c, id);

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/view.h"
 #include "codec/url.h"
@@ -21,7 +22,7 @@
 struct ls_args {
 	bool all, json, mine, watch;
 	int64_t limit;
-	const char *state, *owner, *group, *name, *search, *label, *color;
+	const char *state, *owner, *group, *name, *search, *label, *array, *color;
 };
 
 #define INTO(field) OPT_INTO(struct ls_args, field)
@@ -35,6 +36,7 @@ static const struct opt ls_table[] = {
 	{ "name",   0,   OPT_TEXT, INTO(name),   "NAME",    "only those of this name" },
 	{ "search", 0, OPT_TEXT, INTO(search), "TEXT",    "only those with this in their name" },
 	{ "label",  'l', OPT_TEXT, INTO(label),  "KEY=VALUE", "only those with this label" },
+	{ "array",  0,   OPT_TEXT, INTO(array),  "JOB",     "the members of this array, with their values" },
 	{ "limit",  'n', OPT_INT,  INTO(limit),  "N",       "at most so many (50)", 1, 1000000 },
 	{ "watch",  'w', OPT_FLAG, INTO(watch),  NULL,      "again every two seconds, until Ctrl-C" },
 	{ "json",   0,   OPT_FLAG, INTO(json),   NULL,      "as JSON" },
@@ -46,6 +48,7 @@ static const struct opt ls_table[] = {
 struct ls_query {
 	const struct ls_args *args;
 	const char *state, *outcome, *owner;
+	struct wire_job array; /* whose members are listed; job NULL: none's */
 };
 
 static int settle_state(struct ls_query *q, struct err *err)
@@ -107,6 +110,8 @@ static void ls_target(const struct ls_query *q, int64_t before, int64_t limit,
 		     { "search", a->search },   { "label", a->label } };
 
 	buf_printf(out, "/jobs?state=%s&limit=%" PRId64, q->state, limit);
+	if (q->array.job)
+		buf_printf(out, "&array=%" PRId64, q->array.job->id);
 	if (before)
 		buf_printf(out, "&before=%" PRId64, before);
 	for (size_t i = 0; i < COUNT_OF(more); i++)
@@ -114,7 +119,32 @@ static void ls_target(const struct ls_query *q, int64_t before, int64_t limit,
 			url_query_add(out, more[i].name, more[i].value);
 }
 
-static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
+/* Of a member its values; of an array how far it is, when nothing else is to say. */
+static void ls_remark(struct table *t, const struct wire_row *r,
+		      const struct job *array, const char *state)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	if (array)
+		array_words(&array->spec->array, r->index, &text);
+	if (r->reason && *r->reason && !str_eq(r->reason, state))
+		buf_printf(&text, "%s%s", text.len ? "  " : "", r->reason);
+	table_cell(t, TABLE_DIM, "%s", buf_str(&text));
+}
+
+static void ls_tasks(struct table *t, const struct wire_row *r)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	if (r->members)
+		array_progress(r->members_ended, r->members, r->members_failed, &text);
+	else
+		buf_printf(&text, "%d", r->task_count);
+	table_cell(t, TABLE_PLAIN, "%s", buf_str(&text));
+}
+
+static void ls_row(struct table *t, const struct wire_row *r, const struct job *array,
+		   int64_t now)
 {
 	char took[UNITS_TEXT_MAX] = "", age[UNITS_TEXT_MAX];
 	const char *state = view_state(r->state, r->outcome);
@@ -122,15 +152,17 @@ static void ls_row(struct table *t, const struct wire_row *r, int64_t now)
 	if (r->started_ms)
 		units_show_duration((r->ended_ms ? r->ended_ms : now) - r->started_ms,
 				    took);
-	table_cell(t, TABLE_PLAIN, "%" PRId64, r->id);
+	if (r->array)
+		table_cell(t, TABLE_PLAIN, "%" PRId64 ".%" PRId64, r->array, r->index);
+	else
+		table_cell(t, TABLE_PLAIN, "%" PRId64, r->id);
 	table_cell(t, TABLE_PLAIN, "%s", r->name);
 	table_cell(t, view_colour(r->state, r->outcome), "%s", state);
-	table_cell(t, TABLE_PLAIN, "%d", r->task_count);
+	ls_tasks(t, r);
 	table_cell(t, TABLE_PLAIN, "%s", r->owner);
 	table_cell(t, TABLE_PLAIN, "%s", units_show_age(now - r->submitted_ms, age));
 	table_cell(t, TABLE_PLAIN, "%s", took);
-	table_cell(t, TABLE_DIM, "%s",
-		   r->reason && !str_eq(r->reason, state) ? r->reason : "");
+	ls_remark(t, r, array, state);
 }
 
 /* Calls each for every job, page by page; *next: where those that were left out begin.
@@ -187,12 +219,18 @@ static int ls_json(struct cli *c, const struct ls_query *q, struct err *err)
 	return 0;
 }
 
+struct ls_rows {
+	struct table *table;
+	const struct job *array;
+};
+
 static void add_row(void *arg, const struct doc_node *row)
 {
+	const struct ls_rows *rows = arg;
 	struct wire_row r;
 
 	wire_row_read(row, &r);
-	ls_row(arg, &r, cli_now_ms());
+	ls_row(rows->table, &r, rows->array, cli_now_ms());
 }
 
 static int ls_once(struct cli *c, const struct ls_query *q, struct err *err)
@@ -200,7 +238,8 @@ static int ls_once(struct cli *c, const struct ls_query *q, struct err *err)
 	static const char *const heads[] = { ">ID",   "NAME", "STATE", ">TASKS",
 					     "OWNER", ">AGE", ">TOOK", "REASON" };
 	struct table *t = table_create(heads, COUNT_OF(heads));
-	int64_t next, total = ls_each(c, q, &next, add_row, t, err);
+	struct ls_rows rows = { t, q->array.job };
+	int64_t next, total = ls_each(c, q, &next, add_row, &rows, err);
 
 	if (q->args->watch && total >= 0 && isatty(STDOUT_FILENO))
 		cli_write(STDOUT_FILENO, CLEAR, sizeof CLEAR - 1);
@@ -219,6 +258,17 @@ static int ls_once(struct cli *c, const struct ls_query *q, struct err *err)
 	return total < 0 ? -1 : 0;
 }
 
+static int ls_array(struct cli *c, struct ls_query *q, struct err *err)
+{
+	if (cli_get_job(c, q->args->array, &q->array, err) < 0)
+		return -1;
+	if (job_is_array(q->array.job))
+		return 0;
+	wire_job_fini(&q->array);
+	return err_set(err, ERR_INVALID, "--array %s: that job is no array",
+		       q->args->array);
+}
+
 static int run_ls(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct ls_args *a = args;
@@ -229,6 +279,8 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	(void)operands;
 	if (cli_colour(c, a->color, &err) < 0 || settle_state(&q, &err) < 0)
 		return cli_fail(c, &err);
+	if (a->array && ls_array(c, &q, &err) < 0)
+		return cli_fail(c, &err);
 	if (a->mine)
 		q.owner = me = own_name(c);
 	int rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
@@ -236,6 +288,7 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 		usleep(WATCH_MS * 1000);
 		rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
 	}
+	wire_job_fini(&q.array);
 	return rc < 0 ? cli_fail(c, &err) : 0;
 }
 

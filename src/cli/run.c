@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "cli/array.h"
 #include "cli/attend.h"
 #include "cli/cli.h"
 #include "cli/key.h"
@@ -17,6 +18,7 @@ struct run_args {
 	int64_t cpu, memory, gpu, count, retry, priority, time_limit;
 	const char *image, *name, *code;
 	struct opts_list secrets, env, inputs, outputs;
+	struct array_flags array;
 	bool detach, no_code;
 };
 
@@ -38,6 +40,7 @@ static const struct opt run_table[] = {
 	{ "time-limit", 0,   OPT_DURATION, INTO(time_limit), "TIME",      "stop it after that long" },
 	{ "retry",      0,   OPT_INT,      INTO(retry),      "N",         "further attempts when it fails", 0, 1000 },
 	{ "priority",   0,   OPT_INT,      INTO(priority),   "N",         "higher goes first", -1000, 1000 },
+	OPT_ARRAY(struct run_args, array),
 	{ "detach",     'd', OPT_FLAG,     INTO(detach),     NULL,        "print the job's id and leave it alone" },
 };
 /* clang-format on */
@@ -124,6 +127,9 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 			json_str(&j, NULL, a->outputs.items[i]);
 		json_end(&j);
 	}
+	if (array_flags_given(&a->array) &&
+	    array_flags_write(&j, "array", &a->array, err) < 0)
+		return -1;
 	if (*hash)
 		json_str(&j, "code", hash);
 	json_end(&j);
@@ -161,6 +167,8 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 		cli_print(&line);
 		return 0;
 	}
+	if (array_flags_given(&a->array))
+		return attend_array(c, id);
 	return attend_main(c, id, a->count ? a->count : 1);
 }
 

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "cli/array.h"
 #include "cli/outcome.h"
 #include "cli/plain.h"
 #include "cli/table.h"
@@ -162,6 +163,8 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 		c->colour_out ? table_colour_code(view_colour(j->state, j->outcome)) : "";
 
 	line(out, "job", "%" PRId64 " %s", j->id, j->spec->name);
+	if (j->array)
+		line(out, "member", "%" PRId64 ".%" PRId64, j->array, j->index);
 	AUTO_FREE char *why = mem_strdup(w->why ? w->why : wire_state_words(j->state));
 	plain_text(why, "\n\t");
 	buf_printf(out, "%-12s%s%s%s%s%s\n", "state", colour, word,
@@ -224,12 +227,20 @@ static void add_verdict(struct cli *c, const struct wire_job *w, struct buf *out
 	blame_fini(&blame);
 }
 
+static void plain_line(struct buf *out, const char *name, const char *text)
+{
+	line(out, name, "%s", text);
+}
+
 static void add_all(struct cli *c, const struct wire_job *w, struct buf *out)
 {
 	add_life(c, w, out);
 	add_times(w->job, out);
 	add_spec(w, out);
-	add_tasks(c, w->job, out);
+	if (job_is_array(w->job))
+		array_summary(w->job, plain_line, out);
+	else
+		add_tasks(c, w->job, out);
 	add_attempts(c, w->job, out);
 	add_verdict(c, w, out);
 }

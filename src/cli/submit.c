@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/array.h"
 #include "cli/cli.h"
 #include "cli/key.h"
 #include "cli/plain.h"
@@ -20,12 +21,14 @@ struct submit_args {
 	bool dry_run, json;
 	const char *code;
 	struct opts_list secrets;
+	struct array_flags array;
 };
 
 /* clang-format off */
 static const struct opt submit_table[] = {
 	{ "code", 0, OPT_TEXT, OPT_INTO(struct submit_args, code), "DIR", "send this folder along as its code" },
 	OPT_SECRET(struct submit_args, secrets),
+	OPT_ARRAY(struct submit_args, array),
 	{ "dry-run", 0, OPT_FLAG, OPT_INTO(struct submit_args, dry_run), NULL,
 	  "only check, and say what would happen now" },
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct submit_args, json), NULL, "print the answer as JSON" },
@@ -144,6 +147,17 @@ static void print_answer(const struct answer *a, bool json)
 	cli_print(&out);
 }
 
+static int add_array(struct buf *text, const struct array_flags *flags, struct err *err)
+{
+	AUTO_BUF struct buf json = { 0 };
+	struct json j;
+
+	json_init(&j, &json);
+	if (array_flags_write(&j, NULL, flags, err) < 0)
+		return -1;
+	return add_field(text, "array", buf_str(&json), err);
+}
+
 static int run_submit(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct submit_args *a = args;
@@ -156,7 +170,8 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 	if (read_file(file, &text, &err) < 0)
 		return cli_fail(c, &err);
 	if ((a->code && add_code(c, &text, a->code, &err) < 0) ||
-	    (a->secrets.count && add_secrets(&text, &a->secrets, &err) < 0))
+	    (a->secrets.count && add_secrets(&text, &a->secrets, &err) < 0) ||
+	    (array_flags_given(&a->array) && add_array(&text, &a->array, &err) < 0))
 		return cli_fail(c, &err);
 	key_make(key);
 	struct request r = { .method = "POST",

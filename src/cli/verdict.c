@@ -190,6 +190,16 @@ static void dependency_next(const struct facts *f, struct buf *out)
 	buf_printf(out, "show %" PRId64, on ? on : f->j->id);
 }
 
+static bool by_members(const struct facts *f)
+{
+	return job_is_array(f->j);
+}
+
+static void members_next(const struct facts *f, struct buf *out)
+{
+	buf_printf(out, "ls --array %" PRId64 " --state failed", f->j->id);
+}
+
 static void logs_next(const struct facts *f, struct buf *out)
 {
 	AUTO_FREE char *task = NULL;
@@ -239,6 +249,7 @@ static void signal_meaning(const struct facts *f, struct buf *out)
 static const struct cause causes[] = {
 	{ by_user,         NULL,           NULL, again_next },
 	{ by_dependency,   NULL,           "it never ran: what it should come after did not succeed", dependency_next },
+	{ by_members,      NULL,           NULL, members_next },
 	{ by_time_limit,   NULL,           "it took longer than it asked for; give it more time, or save its work and go on from there", time_next },
 	{ by_memory,       memory_meaning, NULL, memory_next },
 	{ by_loss,         NULL,           "nobody knows how it ended: the machine or its holder went away; --retry lets it be tried again by itself", retry_next },

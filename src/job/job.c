@@ -257,13 +257,25 @@ static uint32_t drain(struct job *j, enum job_step step)
 	return members_over(j) ? go(j, STEP_ALL_MEMBERS) : effects;
 }
 
+/* Keeps the first few that did not succeed, by number. */
+static void name_member(struct members *m, int64_t index)
+{
+	int64_t at = m->failed + m->stopped;
+
+	if (at >= MEMBERS_NAMED)
+		return;
+	for (; at > 0 && m->not_ok[at - 1] > index; at--)
+		m->not_ok[at] = m->not_ok[at - 1];
+	m->not_ok[at] = index;
+}
+
 static uint32_t apply_member(struct job *j, const struct event *e)
 {
 	struct members *m = &j->members;
 	int most = j->spec->array.stop_after;
 
-	if (e->outcome != OUTCOME_SUCCEEDED && m->failed + m->stopped < MEMBERS_NAMED)
-		m->not_ok[m->failed + m->stopped] = e->index;
+	if (e->outcome != OUTCOME_SUCCEEDED)
+		name_member(m, e->index);
 	m->ended++;
 	m->failed += e->outcome == OUTCOME_FAILED;
 	m->stopped += e->outcome == OUTCOME_STOPPED;

@@ -29,7 +29,7 @@ struct members {
 	int64_t made; /* so far, in the order of their numbers */
 	int64_t ended, failed, stopped;
 	int64_t running; /* kept by the yard: no event of the parent tells it */
-	int64_t not_ok[MEMBERS_NAMED]; /* numbers of the first that did not succeed */
+	int64_t not_ok[MEMBERS_NAMED]; /* the first that did not succeed, by number */
 };
 
 struct job {
