@@ -326,7 +326,7 @@ static void add_secret(const char *user, const char *token)
 	struct answer a = { 0 };
 	char target[128];
 
-	snprintf(target, sizeof target, "/secrets/user/%s/S", user);
+	snprintf(target, sizeof target, "/secrets/user/%s/s", user);
 	go(&a, token, "PUT", target, "{\"value\":\"v\"}");
 	buf_fini(&a.body);
 }
@@ -354,7 +354,7 @@ static bool add_param(struct buf *out, const struct route *r, const char *name,
 	else if (IS_PARAM(":name") || IS_PARAM(":owner"))
 		buf_adds(out, owner_of(c, w));
 	else if (IS_PARAM(":secret"))
-		buf_adds(out, "S");
+		buf_adds(out, "s");
 	else
 		return false;
 	return true;
