@@ -29,6 +29,14 @@ int secret_mode_read(const char *text, int *out)
 	return 0;
 }
 
+const char *secret_mode_write(int mode, char out[SECRET_MODE_TEXT])
+{
+	for (int i = SECRET_MODE_TEXT - 2; i >= 0; i--, mode /= 8)
+		out[i] = (char)('0' + mode % 8);
+	out[SECRET_MODE_TEXT - 1] = 0;
+	return out;
+}
+
 static const char *const words[SECRET_SCOPE_COUNT] = {
 	[SECRET_USER] = "user", [SECRET_GROUP] = "group"
 };

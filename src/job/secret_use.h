@@ -25,6 +25,8 @@ bool secret_name_ok(const char *name);
 
 /* "0600", "600": octal, at most 0777. */
 int secret_mode_read(const char *text, int *out);
+#define SECRET_MODE_TEXT 5
+const char *secret_mode_write(int mode, char out[SECRET_MODE_TEXT]); /* "0600" */
 
 enum secret_scope { SECRET_USER, SECRET_GROUP, SECRET_SCOPE_COUNT };
 const char *secret_scope_word(enum secret_scope s);

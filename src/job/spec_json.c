@@ -3,7 +3,6 @@
  * the API shows can be submitted again.  Reading it back trusts it (it passed the check
  * before it was stored) but never so far that odd bytes could do harm. */
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -146,7 +145,7 @@ static void put_after(struct json *j, const char *key, const struct spec *s, boo
 
 static void put_secrets(struct json *j, const struct spec *s)
 {
-	char mode[8];
+	char mode[SECRET_MODE_TEXT];
 
 	if (!s->secret_count)
 		return;
@@ -159,9 +158,8 @@ static void put_secrets(struct json *j, const struct spec *s)
 		if (u->env)
 			json_str(j, "env", u->env);
 		if (u->file) {
-			snprintf(mode, sizeof mode, "%04o", (unsigned)u->mode & 0777);
 			json_str(j, "file", u->file);
-			json_str(j, "mode", mode);
+			json_str(j, "mode", secret_mode_write(u->mode, mode));
 		}
 		if (u->from)
 			json_str(j, "from", u->from);

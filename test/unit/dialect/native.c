@@ -304,6 +304,50 @@ static void forms(void)
 	   "a bare number is seconds");
 }
 
+static void secrets(void)
+{
+	const char *text = "command: x\nsecrets:\n- {name: hf-token, env: HF_TOKEN}\n"
+			   "- {name: netrc, file: /root/.netrc}\n"
+			   "- {name: k, file: /run/k, mode: 0440, from: group/vision}\n";
+
+	OK(strstr(json_of(text),
+		  "\"secrets\":[{\"name\":\"hf-token\",\"env\":\"HF_TOKEN\"},"
+		  "{\"name\":\"netrc\",\"file\":\"/root/.netrc\",\"mode\":\"0600\"},"
+		  "{\"name\":\"k\",\"file\":\"/run/k\",\"mode\":\"0440\",\"from\":\"group/vision\"}]"),
+	   "secrets are variables and files");
+	AUTO_FREE char *once = mem_strdup(json_of(text));
+	AUTO_DOC struct doc *d = doc_parse_json(once, strlen(once), NULL);
+	AUTO_SPEC struct spec *s = spec_from_json(doc_root(d), NULL);
+	AUTO_BUF struct buf again = { 0 };
+	spec_to_json(s, &again);
+	IS(buf_str(&again), once, "they come back out of their JSON");
+	IS(json_of(once), once, "which is a job file itself");
+
+#define WITH(entry) "command: x\nenv: {A: b}\nsecrets: [" entry "]\n"
+	wrong(WITH("{name: a}"), "3:11 secrets[0]", "either env: VARIABLE or file: PATH");
+	wrong(WITH("{name: a, env: B, file: /f}"), "3:11 secrets[0]", "either env");
+	wrong(WITH("{env: B}"), "3:11 secrets[0].name", "is not a secret's name");
+	wrong(WITH("{name: A/b, env: B}"), "3:18 secrets[0].name", "a-z, 0-9");
+	wrong(WITH("{name: a, env: A}"), "3:26 secrets[0].env", "in the env of the role");
+	wrong(WITH("{name: a, env: YARD_X}"), "3:26 secrets[0].env", "set by the yard");
+	wrong(WITH("{name: a, env: B}, {name: b, env: B}"), "3:45 secrets[1].env",
+	      "set twice");
+	wrong(WITH("{name: a, file: /a/../b}"), "3:27 secrets[0].file", "absolute path");
+	wrong(WITH("{name: a, file: /ml/output/x}"), "3:27 secrets[0].file",
+	      "cannot be placed below /ml/output");
+	wrong(WITH("{name: a, file: /f}, {name: b, file: /f/g}"), "3:48 secrets[1].file",
+	      "cannot both be files");
+	wrong(WITH("{name: a, file: /f, mode: 8}"), "3:37 secrets[0].mode", "octal");
+	wrong(WITH("{name: a, file: /f, mode: 04755}"), "3:37 secrets[0].mode", "octal");
+	wrong(WITH("{name: a, env: B, mode: 0600}"), "3:11 secrets[0]", "for a file");
+	wrong(WITH("{name: a, env: B, from: vision}"), "3:35 secrets[0].from",
+	      "group/NAME or user/NAME");
+	wrong(WITH("{name: a, env: B, value: hunter2}"), "3:29 secrets[0].value",
+	      "there is no such field");
+	wrong(WITH("hf-token"), "3:11 secrets[0]", "{name: NAME, env: VARIABLE}");
+#undef WITH
+}
+
 static void table(void)
 {
 	struct err err = { 0 };
@@ -324,6 +368,7 @@ int main(void)
 	all_at_once();
 	large();
 	forms();
+	secrets();
 	table();
 	return END();
 }
