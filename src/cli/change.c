@@ -93,14 +93,9 @@ static int run_rm(struct cli *c, const void *args, const struct opts_list *opera
 	struct err err;
 	int code = 0;
 
-	for (size_t i = 0; i < operands->count; i++) {
-		if (remove_job(c, operands->items[i], a->stop, &err) == 0)
-			continue;
-		code = cli_fail(c, &err);
-		if (err.code == ERR_CONFLICT && !a->stop)
-			cli_hint(c, "`yard rm --stop %s` stops it first",
-				 operands->items[i]);
-	}
+	for (size_t i = 0; i < operands->count; i++)
+		if (remove_job(c, operands->items[i], a->stop, &err) < 0)
+			code = cli_fail(c, &err);
 	return code;
 }
 

@@ -19,29 +19,40 @@ static const struct opt queue_table[] = {
 };
 /* clang-format on */
 
+/* Of somebody else's job only its place and what it asks for is known. */
 static void queue_row(struct table *t, const struct doc_node *n, int64_t now)
 {
-	char age[UNITS_TEXT_MAX];
-	struct wire_row r;
+	const struct doc_node *ask = doc_get(n, "ask");
+	char age[UNITS_TEXT_MAX], text[UNITS_TEXT_MAX];
+	AUTO_BUF struct buf wants = { 0 };
+	struct resources total;
+	int64_t id = doc_i64(n, "id", 0);
 
-	wire_row_read(n, &r);
-	int64_t position = doc_i64(n, "position", 0);
-	if (position)
-		table_cell(t, TABLE_PLAIN, "%" PRId64, position);
+	wire_resources_read(ask, &total);
+	buf_printf(&wants, "%s cpu", units_show_cpu(total.cpu_milli, text));
+	buf_printf(&wants, ", %s", units_show_bytes(total.memory_bytes, text));
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && total.devices[i].count > 0; i++)
+		buf_printf(&wants, ", %d %s", total.devices[i].count,
+			   total.devices[i].type);
+	table_cell(t, TABLE_PLAIN, "%" PRId64, doc_i64(n, "position", 0));
+	if (id)
+		table_cell(t, TABLE_PLAIN, "%" PRId64, id);
 	else
-		table_cell(t, TABLE_PLAIN, "-");
-	table_cell(t, TABLE_PLAIN, "%" PRId64, r.id);
-	table_cell(t, TABLE_PLAIN, "%s", r.name);
-	table_cell(t, TABLE_PLAIN, "%s", r.owner);
-	table_cell(t, TABLE_PLAIN, "%d", r.priority);
-	table_cell(t, TABLE_PLAIN, "%s", units_show_age(now - r.submitted_ms, age));
-	table_cell(t, TABLE_DIM, "%s", doc_str(n, "why", r.reason ? r.reason : ""));
+		table_cell(t, TABLE_DIM, "-");
+	table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "name", "-"));
+	table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "owner", "-"));
+	table_cell(t, TABLE_PLAIN, "%" PRId64, doc_i64(n, "priority", 0));
+	table_cell(t, TABLE_PLAIN, "%s",
+		   units_show_age(now - doc_i64(n, "since_ms", now), age));
+	table_cell(t, TABLE_PLAIN, "%s", buf_str(&wants));
+	table_cell(t, TABLE_DIM, "%s", doc_str(n, "reason", ""));
 }
 
 static int run_queue(struct cli *c, const void *args, const struct opts_list *operands)
 {
-	static const char *const heads[] = { ">#",        ">ID",  "NAME",         "OWNER",
-					     ">PRIORITY", ">AGE", "WAITS BECAUSE" };
+	static const char *const heads[] = { ">#",       ">ID",          "NAME",
+					     "OWNER",    ">PRIORITY",    ">AGE",
+					     "ASKS FOR", "WAITS BECAUSE" };
 	const struct queue_args *a = args;
 	AUTO_ANSWER struct answer answer = { 0 };
 	struct err err;

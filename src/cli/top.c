@@ -111,7 +111,7 @@ static void read_queue(struct cli *c, struct top *t)
 				continue;
 			j->position = (int)doc_i64(n, "position", 0);
 			free(j->reason);
-			j->reason = mem_strdup(doc_str(n, "why", ""));
+			j->reason = mem_strdup(doc_str(n, "reason", ""));
 		}
 	}
 }
