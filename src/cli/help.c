@@ -31,12 +31,35 @@ struct opts *manual_opts(struct manual *m, const struct command *cmd)
 	return &m->opts;
 }
 
+/* Of "user add": how long "user" is; 0: of no family. */
+static size_t family_of(const char *name)
+{
+	const char *space = strchr(name, ' ');
+
+	return space ? (size_t)(space - name) : 0;
+}
+
+/* The commands of the family that word names, as a list; false: it names none. */
+static bool list_family(const char *word, struct buf *out)
+{
+	size_t n = strlen(word), before = out->len;
+
+	for (size_t i = 0; commands[i]; i++)
+		if (family_of(commands[i]->name) == n &&
+		    memcmp(commands[i]->name, word, n) == 0)
+			buf_printf(out, "  yard %-16s%s\n", commands[i]->name,
+				   commands[i]->summary);
+	return out->len > before;
+}
+
 void help_command(const struct command *cmd)
 {
-	AUTO_BUF struct buf out = { 0 };
+	AUTO_BUF struct buf out = { 0 }, family = { 0 };
 	struct manual m = { .program = "" };
 
 	opts_help(manual_opts(&m, cmd), &out);
+	if (list_family(cmd->name, &family))
+		buf_printf(&out, "\nAlso:\n%s", buf_str(&family));
 	cli_print(&out);
 }
 
@@ -49,14 +72,6 @@ void help_reference(struct buf *out)
 		opts_help(manual_opts(&m, commands[i]), out);
 		buf_adds(out, "```\n\n");
 	}
-}
-
-/* Of "user add": how long "user" is; 0: of no family. */
-static size_t family_of(const char *name)
-{
-	const char *space = strchr(name, ' ');
-
-	return space ? (size_t)(space - name) : 0;
 }
 
 static bool same_family(size_t a, size_t b)
@@ -88,6 +103,19 @@ static bool is_first_of_family(size_t at)
 	return true;
 }
 
+/* Whether the family's name is a command too ("quota" beside "quota set"): that one is
+ * listed, and its --help tells of the others. */
+static bool has_head(size_t at)
+{
+	size_t n = family_of(commands[at]->name);
+
+	for (size_t i = 0; commands[i]; i++)
+		if (strlen(commands[i]->name) == n &&
+		    memcmp(commands[i]->name, commands[at]->name, n) == 0)
+			return true;
+	return false;
+}
+
 static void overview_group(enum command_group group, struct buf *out)
 {
 	buf_printf(out, "\n%s:\n", headings[group]);
@@ -97,7 +125,7 @@ static void overview_group(enum command_group group, struct buf *out)
 		if (!family_of(commands[i]->name))
 			buf_printf(out, "  %-*s%s\n", NAME_COLUMN - 2, commands[i]->name,
 				   commands[i]->summary);
-		else if (is_first_of_family(i))
+		else if (is_first_of_family(i) && !has_head(i))
 			overview_family(i, out);
 	}
 }
@@ -118,19 +146,6 @@ void help_overview(void)
 		"`yard -C CONTEXT COMMAND` or YARD_SERVER (unix:///path, https://host:port) names\n"
 		"another daemon; `yard login` makes a context.\n");
 	cli_print(&out);
-}
-
-/* The commands of the family that word names, as a list; false: it names none. */
-static bool list_family(const char *word, struct buf *out)
-{
-	size_t n = strlen(word), before = out->len;
-
-	for (size_t i = 0; commands[i]; i++)
-		if (family_of(commands[i]->name) == n &&
-		    memcmp(commands[i]->name, word, n) == 0)
-			buf_printf(out, "  yard %-16s%s\n", commands[i]->name,
-				   commands[i]->summary);
-	return out->len > before;
 }
 
 static void guess_command(const struct cli *c, const char *name)
