@@ -35,6 +35,7 @@ struct fixture {
 	int conns_per_user, conns_per_address, conns_max;
 	int64_t uid_base; /* 0: private mode */
 	int tcp_port;
+	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
 	pthread_t thread;
 	int ready[2], stop[2];
 	struct world *world;
@@ -172,6 +173,7 @@ static void *fixture_run(void *arg)
 		&(struct http_config){ .world = f->world,
 				       .yard = yard,
 				       .depot = depot,
+				       .tls = f->tls,
 				       .daemon_uid = getuid(),
 				       .head_ms = f->head_ms,
 				       .idle_ms = f->idle_ms,
