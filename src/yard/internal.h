@@ -21,6 +21,7 @@
 #define PLANT_ANSWER 2 /* an answer comes before the commit */
 #define PLANT_SLOT   3 /* a slot is not given back */
 #define PLANT_ARRAY  4 /* members that are alive at boot are made again */
+#define PLANT_DOCS   5 /* a commit that is tried again leaves out its documents */
 #ifndef YARD_PLANT
 #define YARD_PLANT 0
 #endif

@@ -392,7 +392,8 @@ static void rebuild_batch(struct yard *y)
 		store_batch_event(y->batch, e);
 		if (e->kind == EV_SUBMITTED)
 			e->spec = NULL;
-		batch_docs(y, p->docs, p->doc_count);
+		if (YARD_PLANT != PLANT_DOCS)
+			batch_docs(y, p->docs, p->doc_count);
 		batch_forgets(y, p->forgets, p->forget_count);
 		if (l)
 			yard_mark_dirty(y, l);

@@ -15,10 +15,13 @@
 #include "depot/depot.h"
 #include "engine/engine.h"
 #include "store/store.h"
+#include "who/directory.h"
 #include "world/world_sim.h"
 #include "yard/yard.h"
 
 #define CLAIMS_MAX 64
+#define ACCOUNTS    5
+#define CHANGES_MAX 1000
 
 struct run;
 
@@ -37,6 +40,17 @@ struct claim {
 	bool deleted; /* and the yard said that it is gone */
 };
 
+/* How often it was changed: as asked for, and as acknowledged. */
+struct account {
+	int asked, acked;
+};
+
+/* One change of an account, until its answer. */
+struct change {
+	struct run *run;
+	int account, version;
+};
+
 struct run {
 	uint64_t seed;
 	bool verbose;
@@ -48,6 +62,11 @@ struct run {
 	struct store *store;
 	struct depot *depot;
 	struct yard *yard;
+	struct who *who;
+	struct yard_doc_sink sink; /* who's */
+	struct account accounts[ACCOUNTS];
+	struct change changes[CHANGES_MAX];
+	size_t change_count;
 
 	struct claim claims[CLAIMS_MAX];
 	size_t claim_count;
@@ -64,6 +83,10 @@ bool check_now(struct run *r);
 bool check_end(struct run *r);
 bool check_boot(struct run *r); /* right after a boot: nothing acknowledged is gone */
 void check_exit(struct run *r, const struct event *e); /* at the moment it is told */
+/* accounts.c: before and right after a boot; a change of one of them. */
+void accounts_begin(struct run *r, struct yard_config *c);
+void check_accounts(struct run *r);
+void ask_change(struct run *r, int account);
 /* arrays.c: what must be true of an array and its members; each: called for each of them. */
 void each_member(struct run *r, int64_t array,
 		 void (*each)(struct run *r, const struct job *j, void *arg), void *arg);

@@ -66,6 +66,7 @@ static void boot(struct run *r)
 	c.store = r->store = store_memory_open(r->world, r->disk);
 	c.depot = r->depot = depot_sim_create(r->world, r->seed % 3 ? 5 : 0);
 	c.uid_base = r->seed % 2 ? 100000 : -1;
+	accounts_begin(r, &c);
 	r->yard = yard_create(&c, &err);
 	if (!r->yard) {
 		broke(r, "boot: %s", err.text);
@@ -75,16 +76,19 @@ static void boot(struct run *r)
 							   : yard_last_seq(r->yard);
 	yard_watch_add(r->yard, saw, r);
 	check_boot(r);
+	check_accounts(r);
 }
 
 static void take_down(struct run *r)
 {
 	yard_destroy(r->yard);
+	who_destroy(r->who);
 	if (r->store)
 		store_destroy(r->store);
 	if (r->depot)
 		r->depot->ops->destroy(r->depot);
 	r->yard = NULL;
+	r->who = NULL;
 	r->store = NULL;
 	r->depot = NULL;
 }
@@ -342,6 +346,10 @@ static void act(struct run *r)
 		ask_priority(r, any);
 	else if (dice < 93 && any)
 		ask_delete(r, any);
+	else if (dice >= 93 && r->seed % 2) /* several at once: some wait behind a commit */
+		for (int i = 0; i < ACCOUNTS; i++)
+			if (r->change_count < CHANGES_MAX)
+				ask_change(r, i);
 }
 
 static void step_some(struct run *r, uint64_t most)
