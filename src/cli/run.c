@@ -136,6 +136,22 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 	return 0;
 }
 
+static int refused(const struct cli *c, const struct run_args *a,
+		   const struct problems *problems, const struct err *err)
+{
+	int code = 2;
+
+	for (size_t i = 0; i < problems->count; i++)
+		cli_say(c, "%s: %s", problems->items[i].field, problems->items[i].text);
+	if (!problems->count)
+		code = cli_fail(c, err);
+	if (a->gpu && strstr(err->text, "no node has devices"))
+		cli_hint(
+			c,
+			"to try jobs without the hardware: `yardd --sim-device gpu=8` pretends to have some");
+	return code;
+}
+
 static int run_run(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct run_args *a = args;
@@ -154,12 +170,8 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 			     .key = key,
 			     .body = body.data,
 			     .body_len = body.len };
-	if (client_call(c->client, &r, &answer, &err) < 0) {
-		for (size_t i = 0; i < answer.problems.count; i++)
-			cli_say(c, "%s: %s", answer.problems.items[i].field,
-				answer.problems.items[i].text);
-		return answer.problems.count ? 2 : cli_fail(c, &err);
-	}
+	if (client_call(c->client, &r, &answer, &err) < 0)
+		return refused(c, a, &answer.problems, &err);
 	int64_t id = answer.doc ? doc_i64(doc_root(answer.doc), "id", 0) : 0;
 	if (a->detach) {
 		AUTO_BUF struct buf line = { 0 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/doc.h"
@@ -158,6 +159,57 @@ static int add_array(struct buf *text, const struct array_flags *flags, struct e
 	return add_field(text, "array", buf_str(&json), err);
 }
 
+/* The first word of a command that is a file here, or NULL; the caller frees. */
+static char *named_file(const char *command)
+{
+	static const char breaks[] = " \t\n;|&<>()'\"";
+	struct stat st;
+
+	for (const char *p = command; *p;) {
+		size_t n = strcspn(p, breaks);
+		AUTO_FREE char *word = mem_strndup(p, n);
+		if (n && *word != '/' && stat(word, &st) == 0 && S_ISREG(st.st_mode))
+			return TAKE(word);
+		p += n;
+		p += strspn(p, breaks);
+	}
+	return NULL;
+}
+
+static char *file_of_command(const struct doc_node *n)
+{
+	if (!n)
+		return NULL;
+	if (n->kind == DOC_STRING)
+		return named_file(n->text);
+	for (const struct doc_node *word = n->first; word; word = word->next) {
+		char *found = word->kind == DOC_STRING ? named_file(word->text) : NULL;
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+/* A job file sends nothing by itself, which who comes from `yard run` may not expect. */
+static void warn_no_code(const struct cli *c, const char *file, const struct buf *text)
+{
+	AUTO_DOC struct doc *d = doc_parse(buf_str(text), text->len, NULL);
+	const struct doc_node *root = d ? doc_root(d) : NULL,
+			      *roles = doc_get(root, "roles");
+
+	if (!root || doc_get(root, "code"))
+		return;
+	AUTO_FREE char *found = file_of_command(doc_get(root, "command"));
+	for (const struct doc_node *r = roles ? roles->first : NULL; r && !found;
+	     r = r->next)
+		found = file_of_command(doc_get(r, "command"));
+	if (found)
+		cli_hint(
+			c,
+			"no code was sent: %s stays here; `yard submit --code . %s` sends this folder along",
+			found, file);
+}
+
 static int run_submit(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct submit_args *a = args;
@@ -190,6 +242,7 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 		return cli_fail(c, &err);
 	}
 	print_answer(&answer, a->json);
+	warn_no_code(c, file, &text);
 	return 0;
 }
 
