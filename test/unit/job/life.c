@@ -8,6 +8,7 @@
 
 struct walk {
 	int leaks, twice_queued, ends;
+	int made_after_drain; /* members made although the array is being stopped */
 	bool seen[JOB_STATE_COUNT];
 };
 
@@ -15,6 +16,8 @@ struct walk {
  * between QUEUE and PLACE or UNQUEUE. */
 static void walk(struct walk *w, enum job_state st, int held, int queued, int depth)
 {
+	bool drained = st == JOB_DRAINING || st == JOB_SETTLING || st == JOB_ENDED;
+
 	w->seen[st] = true;
 	if (st == JOB_ENDED) {
 		w->ends++;
@@ -31,6 +34,7 @@ static void walk(struct walk *w, enum job_state st, int held, int queued, int de
 		now_queued += !!(s.effects & FX_QUEUE) - !!(s.effects & FX_UNQUEUE) -
 			      (step == STEP_PLACE);
 		w->leaks += now_held < 0 || now_held > 1;
+		w->made_after_drain += drained && s.effects & FX_MEMBERS;
 		w->twice_queued += now_queued < 0 || now_queued > 1;
 		walk(w, s.next, now_held, now_queued, depth - 1);
 	}
@@ -75,6 +79,11 @@ static void job_laws(void)
 	OK(w.leaks == 0, "every history gives back what it was given, once");
 	OK(w.twice_queued == 0,
 	   "nobody stands in the queue twice, nobody leaves it twice");
+	OK(w.made_after_drain == 0, "an array that is stopped makes no more members");
+	OK(life_step(JOB_OPEN, STEP_MEMBER).effects == FX_MEMBERS &&
+		   life_at_boot(JOB_OPEN) == FX_MEMBERS &&
+		   life_at_boot(JOB_DRAINING) == FX_DRAIN,
+	   "one that is open makes the next as one ends, also after a boot");
 	OK(dead_ends == 0, "from every state there is a way to the end");
 	OK(unseen == 0, "every state is reached");
 	OK(silent == 0,
