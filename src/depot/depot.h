@@ -71,8 +71,8 @@ struct depot *depot_sim_create(struct world *w, int fail_percent);
 int depot_code_has(struct depot *d, const char *hash,
 		   const char *sender); /* 1 there (and used just now), 0 not */
 struct depot_upload; /* streams an archive in; its hash is checked at the end */
-struct depot_upload *depot_code_begin(struct depot *d, const char *hash, const char *sender,
-				      struct err *err);
+struct depot_upload *depot_code_begin(struct depot *d, const char *hash,
+				      const char *sender, struct err *err);
 int depot_code_write(struct depot_upload *u, const void *data, size_t len,
 		     struct err *err);
 /* Takes the upload.  done: stored, unpacked and durable, or why not. */

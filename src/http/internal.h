@@ -25,13 +25,14 @@
 #include "base/map.h"
 #include "codec/http.h"
 #include "codec/url.h"
+#include "http/answer.h"
 #include "http/conn.h"
 #include "http/server.h"
 #include "job/principal.h"
 #include "world/world.h"
 
 #define CONNS_MAX        10000
-#define CONNS_RESERVE    100         /* beyond, for admins */
+#define CONNS_RESERVE    100 /* beyond, for admins */
 #define CONNS_KEY_MAX    80
 #define INPUT_MAX        (64u << 10) /* kept of a client that sends before it is answered */
 #define OUTPUT_HIGH      (512u << 10) /* unsent bytes beyond which nothing more is made */
@@ -82,12 +83,12 @@ struct http_server {
 	struct world_listener *unix_listener, *tcp_listener;
 	struct conn *conns; /* a list */
 	size_t conn_count;
-	struct map *parked;    /* job → list of exchanges */
+	struct map *parked; /* job → list of exchanges */
 	size_t parked_count;
 	uint64_t answered[STATUS_CLASSES]; /* by class of status */
-	struct map *counts;    /* "uid 7", "from 192.0.2.1", "user ann" → connections */
+	struct map *counts; /* "uid 7", "from 192.0.2.1", "user ann" → connections */
 	struct world_timer *sweep; /* set while somebody does not read what is sent */
-	struct exchange *held; /* a list: other rooms will call back with these */
+	struct exchange *held;     /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct buf scratch, json; /* used within one call, to save allocations */
@@ -96,28 +97,11 @@ struct http_server {
 /* One connection more under this key, which may have that many (0: any); false: enough. */
 bool server_count(struct http_server *s, const char *key, int limit);
 void server_uncount(struct http_server *s, const char *key);
-void server_sweep(struct http_server *s); /* somebody has bytes to read: look again later */
+void server_sweep(
+	struct http_server *s); /* somebody has bytes to read: look again later */
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
 
 void exchange_hold(struct exchange *ex);
 void exchange_drop(struct exchange *ex);
 void exchange_free(struct exchange *ex); /* unless held */
-
-void answer_json(struct exchange *ex, int status, const struct buf *json);
-void answer_text(struct exchange *ex, const char *type, const struct buf *text);
-void answer_status(struct exchange *ex, int status, const struct err *err,
-		   const struct problems *problems);
-void answer_error(struct exchange *ex, const struct err *err); /* status by its class */
-void answer_busy(struct exchange *ex, const struct err *err,
-		 int64_t wait_ms); /* 429: too often, come again after that long */
-void answer_empty(struct exchange *ex, int status);
-/* An answer in pieces. */
-void answer_begin(struct exchange *ex, int status, const char *type);
-#define ANSWER_SLACK 20
-void answer_piece_begin(struct buf *out); /* empties it but for the room a piece needs */
-void answer_piece(struct exchange *ex, struct buf *out); /* then filled by the caller */
-void answer_end(struct exchange *ex);
-bool answer_room(const struct exchange *ex);     /* false: wait for ops->room */
-size_t answer_high(const struct exchange *ex);   /* how much may wait to be sent */
-struct buf *answer_scratch(struct exchange *ex); /* the server's own, emptied */

@@ -31,9 +31,11 @@ struct forget {
 struct pending {
 	struct event event; /* kind EVENT_KIND_COUNT: just an answer */
 	uint32_t effects;
-	struct yard_doc *docs; /* of EV_AUDIT: in one batch with it, however often tried */
+	struct yard_doc
+		*docs; /* of EV_AUDIT: in one batch with it, however often tried */
 	size_t doc_count;
-	struct forget *forgets; /* jobs deleted with it; the one that was named comes last */
+	struct forget
+		*forgets; /* jobs deleted with it; the one that was named comes last */
 	size_t forget_count;
 	yard_done done;
 	void *arg;
@@ -93,7 +95,7 @@ struct yard {
 	bool commit_under_way, flush_asked, step_asked, booting;
 	struct err trouble; /* the store's last failure; code NONE: it is well */
 	struct world_timer *retry;
-	struct yard_stats stats;   /* what is counted; see stats.c */
+	struct yard_stats stats; /* what is counted; see stats.c */
 	int64_t commit_began_ms;
 
 	struct errand *errands;

@@ -20,6 +20,7 @@
 #include "secret/secret.h"
 #include "store/store.h"
 #include "world/world.h"
+#include "yard/change.h"
 
 struct yard;
 
@@ -57,9 +58,6 @@ struct yard_config {
 struct yard *yard_create(const struct yard_config *c, struct err *err);
 void yard_destroy(struct yard *y); /* tasks go on */
 
-/* job: the id, 0 on failure.  again: the key was known, nothing new was made. */
-typedef void (*yard_done)(void *arg, int64_t job, bool again, const struct err *err);
-
 /* Takes the checked spec.  key NULL: none.  digest: of the request body (hex). */
 void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
 		 const char *key, const char *digest, yard_done done, void *arg);
@@ -80,19 +78,6 @@ void yard_each_quota(const struct yard *y,
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
 
-/* Changes that are no job's: documents, and a line of the audit log that tells of them
- * (EV_AUDIT: who, what was done, to what).  All of it is copied, and durable together; the
- * sinks have it when this returns, unless it is refused (the store is in trouble). */
-struct yard_doc {
-	const char *kind, *name, *body; /* body NULL: remove it */
-};
-struct yard_change {
-	const struct yard_doc *docs;
-	size_t count;
-	const char *action, *object; /* "user.add", "alice" */
-};
-void yard_change(struct yard *y, const struct principal *who, const struct yard_change *c,
-		 yard_done done, void *arg);
 size_t yard_jobs_of(const struct yard *y, const char *owner); /* live ones */
 
 /* Reading.  A live job is borrowed until control returns to the loop.  It shows every event
