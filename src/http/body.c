@@ -1,18 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-/* What a request's body must be like, by the shape its route names. */
+/* What a request's headers and body must be like, by what its route's row says. */
 #include "http/route.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/doc.h"
 #include "base/str.h"
 #include "wire/shape.h"
 
+/* Those that are texts or numbers; what an upgrade needs is its handler's to say. */
+static int check_headers(const struct exchange *ex, struct err *err)
+{
+	for (const struct param *p = ex->route->headers; p && p->name; p++) {
+		char name[64] = "";
+		if (p->kind != PARAM_TEXT && p->kind != PARAM_INT)
+			continue;
+		for (size_t i = 0; p->name[i] && i < sizeof name - 1; i++)
+			name[i] = (char)tolower((unsigned char)p->name[i]);
+		const char *value = http_head_get(ex->head, name);
+		if (value && params_check_word(p, value, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* Job files come in many dialects and media types are just bytes: their handlers look. */
 int route_body(const struct exchange *ex, struct err *err)
 {
 	const struct route *r = ex->route;
 
+	if (check_headers(ex, err) < 0)
+		return -1;
 	if (r->takes != ROUTE_BODY || !r->body || strchr(r->body, '/') ||
 	    str_eq(r->body, WIRE_JOB_FILE))
 		return 0;

@@ -213,7 +213,7 @@ static void put_content(struct json *j, const char *answer)
 		one[strcspn(one, ";")] = '\0';
 		json_object(j, one);
 		json_object(j, "schema");
-		if (str_starts(one, "text/"))
+		if (str_starts(one, "text/plain"))
 			json_str(j, "type", "string");
 		json_end(j);
 		json_end(j);

@@ -39,7 +39,7 @@ struct exchange;
 
 /* Every parameter is known, given once, and within its range. */
 int params_check(const struct param *table, const struct url_query *q, struct err *err);
-/* One word of a path, against what its name allows (params_path). */
+/* One word of a path or value of a header, against what its name allows (params_path). */
 int params_check_word(const struct param *p, const char *text, struct err *err);
 /* What a ":name" of a pattern may be; NULL: nobody said. */
 const struct param *params_path(const char *name, size_t len);

@@ -99,7 +99,7 @@ int route_allows(const struct route *r, const struct principal *p, struct err *e
 int route_find(struct exchange *ex, int *status, struct err *err);
 /* Then, once it is known who asks: the rule, the query, the job.  -1 with err. */
 int route_admit(struct exchange *ex, struct err *err);
-/* body.c: the whole body is there; whether it has the shape the row names. */
+/* body.c: the whole request is there; whether headers and body are as the row says. */
 int route_body(const struct exchange *ex, struct err *err);
 /* find.c: the job that ex->param[0] names, which the caller may see; and its rule. */
 int route_job(struct exchange *ex, struct err *err);

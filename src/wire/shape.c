@@ -127,15 +127,19 @@ static int check_int(const struct wire_field *f, const struct doc_node *n,
 }
 
 /* One of a list or map: `of` is a basic word or a shape. */
-static int check_item(const char *of, const struct doc_node *n, struct buf *path,
-		      struct err *err)
+static int check_item(const struct wire_field *f, const struct doc_node *n,
+		      struct buf *path, struct err *err)
 {
+	const char *of = f->of;
+	const struct wire_field item = { .words = f->words,
+					 .pattern = f->kind == WIRE_LIST ? f->pattern
+									 : NULL };
 	static const struct wire_field plain = { 0 }, count = { .max = INT32_MAX };
 
 	if (str_eq(of, "any"))
 		return 0;
 	if (str_eq(of, "text"))
-		return check_text(&plain, n, path, err);
+		return check_text(&item, n, path, err);
 	if (str_eq(of, "int"))
 		return check_int(&plain, n, path, err);
 	if (str_eq(of, "count"))
@@ -160,13 +164,15 @@ static int check_items(const struct wire_field *f, const struct doc_node *n,
 		return wrong(path, err, map ? "an object is wanted" : "a list is wanted");
 	if (f->max && n->count > (size_t)f->max)
 		return wrong(path, err, "too many of them");
+	if (n->count < (size_t)f->min)
+		return wrong(path, err, "too few of them");
 	for (const struct doc_node *c = n->first; c; c = c->next, i++) {
 		if (map)
 			buf_printf(path, ".%.64s", c->key);
 		else
 			buf_printf(path, "[%zu]", i);
 		if ((map && check_pattern(f->pattern, c->key, path, err) < 0) ||
-		    check_item(f->of, c, path, err) < 0)
+		    check_item(f, c, path, err) < 0)
 			return -1;
 		buf_cut(path, before);
 	}
@@ -249,6 +255,10 @@ static int check_shape(const struct wire_shape *s, const struct doc_node *n,
 			return err_set(err, ERR_INVALID, "%s%s%s: is missing; %s",
 				       buf_str(path), before ? "." : "", f->name,
 				       f->help);
+	if (s->just_one && n->count != 1)
+		return err_set(err, ERR_INVALID,
+			       "%s: exactly one field of its kind is wanted",
+			       s->fields[0].name);
 	return 0;
 }
 

@@ -26,7 +26,8 @@ enum wire_kind {
 	WIRE_ANY,    /* whatever JSON there is */
 	WIRE_OBJECT, /* of: its shape */
 	WIRE_LIST,   /* of: a shape, or "text", "int", "count" (0 to INT32_MAX), "ints",
-		      * "any"; max: how many */
+		      * "any"; max: how many; words and pattern:
+		      * of each text */
 	WIRE_MAP,    /* any key to: as a list's */
 	WIRE_KIND_COUNT
 };
@@ -54,6 +55,7 @@ struct wire_shape {
 	const struct wire_field *fields;
 	const char *example; /* JSON, or NULL */
 	bool request;        /* a body that is sent to us: nothing beside the fields */
+	bool just_one;       /* exactly one of the fields, all of them optional */
 };
 
 #define WIRE_JOB_FILE "job_file"

@@ -51,7 +51,7 @@ static const struct wire_field tokens[] = {
 };
 static const struct wire_field token_new[] = {
 	{ "label", WIRE_TEXT, OPT, "what it is for", LABEL },
-	{ "scopes", WIRE_LIST, OPT, "what it is to be good for: " SCOPES "; read and write", "text", .max = 3 },
+	{ "scopes", WIRE_LIST, OPT, "what it is to be good for: " SCOPES "; read and write", "text", .words = SCOPES, .min = 1, .max = 3 },
 	{ "life", WIRE_TEXT, OPT, "how long it is good for, such as 12h or 30d, or never; 30d", LIFE },
 	{ 0 }
 };
@@ -83,14 +83,14 @@ static const struct wire_field user_new[] = {
 	{ "name", WIRE_TEXT, 0, "what they are called", NAME },
 	{ "password", WIRE_TEXT, OPT | WIRE_SECRET, "none: they come by the unix socket only", PASSWORD },
 	{ "role", WIRE_TEXT, OPT, "what they may; member", .words = ROLES },
-	{ "groups", WIRE_LIST, OPT, "groups that are there; the first is the primary one", "text", .max = PRINCIPAL_GROUPS_MAX },
+	{ "groups", WIRE_LIST, OPT, "groups that are there; the first is the primary one", "text", .max = PRINCIPAL_GROUPS_MAX, .pattern = "^[a-z_][a-z0-9._-]{0,62}$" },
 	{ 0 }
 };
 static const struct wire_field user_change[] = {
 	{ "password", WIRE_TEXT, OPT | WIRE_NULL | WIRE_SECRET, "a new one; null: none any more", PASSWORD },
 	{ "old", WIRE_TEXT, OPT | WIRE_SECRET, "the old one, to change one's own", PASSWORD },
 	{ "role", WIRE_TEXT, OPT, "what they may", .words = ROLES },
-	{ "groups", WIRE_LIST, OPT, "all of them anew", "text", .max = PRINCIPAL_GROUPS_MAX },
+	{ "groups", WIRE_LIST, OPT, "all of them anew", "text", .max = PRINCIPAL_GROUPS_MAX, .pattern = "^[a-z_][a-z0-9._-]{0,62}$" },
 	{ "disabled", WIRE_BOOL, OPT, "whether they are kept out" },
 	{ 0 }
 };
@@ -150,7 +150,7 @@ static const struct wire_field secret_value[] = {
 const struct wire_shape wire_shapes_people[] = {
 	{ "secret", "a secret, but for its value", secret },
 	{ "secrets", "secrets", secrets },
-	{ "secret_value", "the value of a secret; one of the two", secret_value, "{\"value\":\"hf_abc123\"}", true },
+	{ "secret_value", "the value of a secret; one of the two", secret_value, "{\"value\":\"hf_abc123\"}", true, true },
 	{ "login", "who one is", login, "{\"user\":\"ann\",\"password\":\"correct horse\"}", true },
 	{ "first", "the first admin", first, NULL, true },
 	{ "token", "a token, but for its text", token },

@@ -84,11 +84,16 @@ static void put_count(struct json *j)
 }
 
 /* What is in a list or a map. */
-static void put_item(struct json *j, const char *key, const char *of)
+static void put_item(struct json *j, const char *key, const struct wire_field *f)
 {
+	const struct wire_field item = { .words = f->words,
+					 .pattern = f->kind == WIRE_LIST ? f->pattern
+									 : NULL };
+	const char *of = f->of;
+
 	json_object(j, key);
 	if (str_eq(of, "text"))
-		json_str(j, "type", "string");
+		put_text(j, &item);
 	else if (str_eq(of, "int"))
 		json_str(j, "type", "integer");
 	else if (str_eq(of, "count"))
@@ -143,13 +148,15 @@ static void put_field(struct json *j, const struct wire_field *f)
 		break;
 	case WIRE_LIST:
 		put_type(j, "array", f->flags & WIRE_NULL);
-		put_item(j, "items", f->of);
+		put_item(j, "items", f);
+		if (f->min)
+			json_i64(j, "minItems", f->min);
 		if (f->max)
 			json_i64(j, "maxItems", f->max);
 		break;
 	case WIRE_MAP:
 		put_type(j, "object", f->flags & WIRE_NULL);
-		put_item(j, "additionalProperties", f->of);
+		put_item(j, "additionalProperties", f);
 		if (f->max)
 			json_i64(j, "maxProperties", f->max);
 		if (f->pattern)
@@ -179,6 +186,10 @@ void wire_shape_schema(const struct wire_shape *s, struct json *j)
 	/* Answers may get further fields some day; requests may not have any. */
 	if (s->request)
 		json_bool(j, "additionalProperties", false);
+	if (s->just_one) {
+		json_i64(j, "minProperties", 1);
+		json_i64(j, "maxProperties", 1);
+	}
 	if (s->example) {
 		json_array(j, "examples");
 		json_raw(j, NULL, s->example);
