@@ -138,6 +138,38 @@ static void test_visible(struct bench *b, int64_t total)
 	     (struct store_query){ .live = 1, .outcome = -1, .see = &eve }, 1);
 }
 
+/* As many members of one array as there were jobs: no list but the array's own sees them. */
+static void test_members(struct bench *b, int64_t total)
+{
+	int64_t job = 0, array = total / 2;
+	struct store_query q = { ANY };
+
+	for (int64_t index = 0; index < total;) {
+		struct store_batch *batch = store_batch_create();
+		for (int i = 0; i < 5000 && index < total; i++, index++) {
+			struct store_row row = job_number(total / 2, total);
+			row.id = total + 1000 + index;
+			row.array = array;
+			row.index = index;
+			store_batch_row(batch, &row);
+		}
+		if (commit(b, batch) != ERR_NONE)
+			OK(false, "members");
+	}
+	page(b, "the newest beside so many members", q, 50);
+	q.owner = "ann";
+	page(b, "mine beside so many members", q, 50);
+	q.owner = NULL;
+	q.array = array;
+	page(b, "the members themselves", q, 50);
+	steps_of(b);
+	OK(store_find_member(b->s, array, total - 7, &job, NULL) == 0 &&
+		   job == total + 1000 + total - 7,
+	   "a member by its number");
+	OK(store_find_member(b->s, array, total, &job, NULL) < 0, "or there is none");
+	OK(steps_of(b) < 500, "with little work");
+}
+
 static void test_rest(struct bench *b, int64_t total)
 {
 	struct store_counters n;
@@ -193,6 +225,7 @@ int main(void)
 	test_pages(&b, total);
 	test_visible(&b, total);
 	test_rest(&b, total);
+	test_members(&b, total);
 	store_destroy(b.s);
 	world_destroy(b.w);
 	nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
