@@ -142,8 +142,9 @@ static const struct wire_field secrets[] = {
 	{ 0 }
 };
 static const struct wire_field secret_value[] = {
-	{ "value", WIRE_TEXT, OPT | WIRE_SECRET, "a text of up to 64 KiB" },
-	{ "base64", WIRE_TEXT, OPT | WIRE_SECRET, "instead of it: any bytes, in base64" },
+	{ "value", WIRE_TEXT, OPT | WIRE_SECRET, "a text of up to 64 KiB", .min = 1, .max = 65536 },
+	{ "base64", WIRE_TEXT, OPT | WIRE_SECRET, "instead of it: any bytes, in base64", .min = 4, .max = 87384,
+		.pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{4}|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=|[A-Za-z0-9+/][AQgw]==)$" },
 	{ 0 }
 };
 
