@@ -171,11 +171,11 @@ static void show_user(const struct doc_node *n, struct buf *out)
 		   doc_str(n, "name", ""), doc_str(n, "role", ""), buf_str(&groups));
 	if (doc_get(n, "by")) { /* oneself */
 		people_words(doc_get(n, "scopes"), &scopes);
-		buf_printf(
-			out,
-			"jobs go to: %s\nknown by:  %s\nmay:       %s\naccount:   %s\n",
-			doc_str(n, "group", ""), doc_str(n, "by", ""), buf_str(&scopes),
-			doc_bool(n, "account", false) ? "yes" : "no");
+		buf_printf(out,
+			   "jobs in:   %s\nknown by:  %s\nmay:       %s\naccount:   %s\n",
+			   doc_str(n, "group", ""), doc_str(n, "by", ""),
+			   buf_str(&scopes),
+			   doc_bool(n, "account", false) ? "yes" : "no");
 		return;
 	}
 	buf_printf(out, "password:  %s\ndisabled:  %s\ncreated:   %s\n",

@@ -294,7 +294,8 @@ int who_set_member(struct who *d, const char *group, const char *user, bool in,
 		u = *was; /* already is: as it was, the first one stays the first */
 	else if (in)
 		snprintf(u.groups[u.group_count++], NAME_MAX_BYTES, "%s", group);
-	change_begin(out, in ? "group.join" : "group.leave", group);
+	AUTO_FREE char *both = str_printf("%s/%s", group, user);
+	change_begin(out, in ? "group.join" : "group.leave", both);
 	change_user(out, &u);
 	return 0;
 }

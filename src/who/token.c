@@ -48,7 +48,11 @@ static int check_wish(const struct who *d, const struct who_token_wish *w,
 	int count = 0;
 
 	if (!u)
-		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", w->user);
+		return err_set(
+			err, ERR_NOT_FOUND,
+			"there is no user '%s': who has an account has tokens (yard "
+			"user add NAME)",
+			w->user);
 	if (!w->scopes || w->scopes & ~(unsigned)SCOPE_ALL)
 		return err_set(err, ERR_INVALID, "scopes: of read, write and admin");
 	if (w->scopes & SCOPE_ADMIN && u->role != ROLE_ADMIN)
