@@ -53,3 +53,5 @@ int http_server_listen_tcp(struct http_server *s, const char *address, int port,
 size_t http_server_connections(const struct http_server *s);
 /* The table of routes as text, one line each: for `docs` and tests. */
 void http_routes_text(struct buf *out);
+/* The same with all a row says, as Markdown: docs/api-reference.md. */
+void http_routes_reference(struct buf *out);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Whether docs/api.md tells of every route there is, and of no other.
- * usage: docs API-PAGE */
+/* Whether docs/api.md tells of every route there is, and of no other; and docs/api-reference.md
+ * is what the tables say.
+ * usage: docs API-PAGE REFERENCE [--write] */
 #include "tap.h"
 
 #include <stdlib.h>
@@ -40,6 +41,30 @@ static bool told(const char *page, const char *method, const char *pattern)
 	return false;
 }
 
+#define REFERENCE_HEAD                                                                             \
+	"# Every route of the API\n\nMade from the tables in `src/http/routes_*.c` by "            \
+	"`test-http-docs docs/api.md docs/api-reference.md --write`; a test holds it to them. "    \
+	"The same for programs, with the shapes: `GET /yard/v1/openapi.json`. What it all means: " \
+	"[api.md](api.md).\n\n"
+
+static void reference(const char *path, bool write)
+{
+	struct buf want = { 0 }, have = { 0 };
+
+	buf_adds(&want, REFERENCE_HEAD);
+	http_routes_reference(&want);
+	FILE *f = write ? fopen(path, "w") : NULL;
+	if (f) {
+		fwrite(want.data, 1, want.len, f);
+		fclose(f);
+	}
+	load(path, &have);
+	OK(str_eq(buf_str(&want), buf_str(&have)),
+	   "the reference is what the tables say (else write it anew: --write)");
+	buf_fini(&want);
+	buf_fini(&have);
+}
+
 int main(int argc, char **argv)
 {
 	struct buf page = { 0 }, text = { 0 };
@@ -51,7 +76,8 @@ int main(int argc, char **argv)
 	for (char *rest = text.data, *line; (line = strsep(&rest, "\n")) && *line;
 	     routes++) {
 		char *method = strsep(&line, " "), *pattern = strsep(&line, "\t");
-		pattern += strlen(WIRE_PREFIX);
+		if (str_starts(pattern, WIRE_PREFIX "/"))
+			pattern += strlen(WIRE_PREFIX);
 		OK(told(buf_str(&page), method, pattern), "%s %s is told", method,
 		   pattern);
 	}
@@ -61,5 +87,7 @@ int main(int argc, char **argv)
 	   "and nothing that is not there (%d rows, %d routes)", rows, routes);
 	buf_fini(&page);
 	buf_fini(&text);
+	if (argc > 2)
+		reference(argv[2], argc > 3 && str_eq(argv[3], "--write"));
 	return END();
 }
