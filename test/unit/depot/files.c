@@ -335,7 +335,8 @@ static void code(void)
 	   "two uploads at once of the same code are both fine");
 	if (one.failed)
 		printf("# %s\n", one.err.text);
-	OK(bad.failed && bad.err.code == ERR_INVALID && !depot_code_has(depot, wrong, "7"),
+	OK(bad.failed && bad.err.code == ERR_INVALID &&
+		   !depot_code_has(depot, wrong, "7"),
 	   "a wrong hash is refused: %s", bad.err.text);
 	OK(depot_code_has(depot, hash, "7"), "now it is there");
 	OK(!depot_code_has(depot, hash, "8"), "but not for one who only knows its hash");
@@ -375,7 +376,8 @@ static void code(void)
 	pack_hash_finish(h, hash);
 	send(hash, &archive, &evil);
 	world_run(world);
-	OK(evil.failed && evil.err.code == ERR_INVALID && !depot_code_has(depot, hash, "7"),
+	OK(evil.failed && evil.err.code == ERR_INVALID &&
+		   !depot_code_has(depot, hash, "7"),
 	   "an archive that cannot be unpacked is refused: %s", evil.err.text);
 	OK(depot_code_begin(depot, "../../etc", "7", &err) == NULL &&
 		   err.code == ERR_INVALID,
@@ -518,6 +520,22 @@ static void trees_of_tasks(void)
 	}
 }
 
+/* Of the first job, when nobody needs it any more. */
+static void removal(void)
+{
+	AUTO_FREE char *output = depot->ops->output_folder(depot, 1234, "model");
+
+	OK(access(output, F_OK) == 0, "a job's output stays");
+	for (int again = 0; again < 2; again++) {
+		struct answer a = { 0 };
+		waiting = 1;
+		depot->ops->remove(depot, 1234, on_done, &a);
+		world_run(world);
+		OK(a.count == 1 && !a.failed && access(output, F_OK) < 0,
+		   "until it is deleted; what is gone is no error");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct err err;
@@ -551,6 +569,7 @@ int main(int argc, char **argv)
 	expiry();
 	trees();
 	trees_of_tasks();
+	removal();
 	depot->ops->destroy(depot);
 	world_destroy(world);
 	if (tree_delete(home, &err) < 0)

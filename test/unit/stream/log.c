@@ -389,6 +389,38 @@ static void speed(void)
 	writer_close(&w);
 }
 
+/* The writer's records bear the time of their offset, plus one. */
+static void since(void)
+{
+	struct writer w;
+	uint64_t starts[8], offset;
+	struct err err;
+	int wrong = 0;
+
+	writer_open(&w);
+	OK(log_since_offset(w.folder, 5, &offset, &err) == 0 && offset == 0,
+	   "where there is no log yet, it begins");
+	for (int i = 0; i < 8; i++) {
+		starts[i] = w.offset;
+		for (int k = 0; k < 5; k++)
+			writer_line(&w, "a line\n");
+		if (i < 7)
+			writer_rotate(&w);
+	}
+	for (int64_t at = 0; at < (int64_t)w.offset + 10; at++) {
+		uint64_t want = 0;
+
+		for (int i = 0; i < 8; i++)
+			if ((int64_t)starts[i] + 1 < at)
+				want = starts[i];
+		wrong += log_since_offset(w.folder, at, &offset, &err) < 0 ||
+			 offset != want;
+	}
+	IS_INT(wrong, 0,
+	       "of every moment the last segment that begins before it is found");
+	writer_close(&w);
+}
+
 int main(void)
 {
 	basics();
@@ -398,6 +430,7 @@ int main(void)
 	tail_law();
 	race();
 	garbage();
+	since();
 	speed();
 	return END();
 }

@@ -4,6 +4,7 @@
 
 #include "base/str.h"
 #include "store/forget.h"
+#include "store/list.h"
 #include "yard/edit.h"
 #include "yard/stats.h"
 
@@ -143,6 +144,49 @@ static void needed(struct rig *g)
 	run_out(g, block);
 }
 
+static void count_row(void *arg, const struct store_row *row)
+{
+	(void)row;
+	++*(int *)arg;
+}
+
+static int members_of(struct rig *g, int64_t array)
+{
+	struct store_query q = {
+		.array = array, .live = -1, .outcome = -1, .limit = 1000
+	};
+	int64_t next;
+	int count = 0;
+
+	store_list(g->store, &q, count_row, &count, &next, NULL);
+	return count;
+}
+
+/* More members than one batch deletes. */
+static void arrays(struct rig *g)
+{
+	struct engine_sim_faults quick = { .run_ms_max = 5 };
+	struct spec *s = spec("many", 100);
+	struct answer a;
+	int64_t array;
+
+	down(g);
+	up(g, &quick);
+	s->array.count = 450;
+	array = submit(g, s);
+	for (int i = 0; i < 10000 && yard_live(g->yard, array); i++)
+		pass(g, 100);
+	IS_INT(members_of(g, array), 450, "an array's members are there after its end");
+	a = remove_job(g, &g->alice, array + 1);
+	OK(a.err.code == ERR_CONFLICT, "one of them alone is not deleted: %s",
+	   a.err.text);
+	OK(remove_job(g, &g->alice, array).err.code == ERR_NONE, "the array is");
+	OK(!yard_load(g->yard, array, NULL), "nobody sees it from then on");
+	for (int i = 0; i < 1000 && members_of(g, array); i++)
+		pass(g, 10);
+	IS_INT(members_of(g, array), 0, "and its members go with it");
+}
+
 static void keys(struct rig *g)
 {
 	struct answer a = { 0 }, b = { 0 };
@@ -168,6 +212,7 @@ int main(void)
 	twice(&g);
 	needed(&g);
 	keys(&g);
+	arrays(&g);
 	down(&g);
 	return END();
 }
