@@ -8,14 +8,15 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "tls/tls.h"
+#include "cli/tls_load.h"
 
 #define WIRE_BYTES  (32u << 10)
 #define HANDSHAKE_S 15
 
 struct link {
 	int fd;
-	struct tls_context *context; /* NULL: in the clear */
+	const struct tls_calls *calls; /* NULL: in the clear, as are the two below */
+	struct tls_context *context;
 	struct tls_session *tls;
 };
 
@@ -23,8 +24,10 @@ void link_close(struct link *l)
 {
 	if (!l)
 		return;
-	tls_session_destroy(l->tls);
-	tls_context_destroy(l->context);
+	if (l->calls) {
+		l->calls->session_destroy(l->tls);
+		l->calls->context_destroy(l->context);
+	}
 	close(l->fd);
 	free(l);
 }
@@ -54,7 +57,7 @@ static int flush(struct link *l, struct err *err)
 	char wire[WIRE_BYTES];
 	size_t n;
 
-	while ((n = tls_take(l->tls, wire, sizeof wire)) > 0)
+	while ((n = l->calls->take(l->tls, wire, sizeof wire)) > 0)
 		if (send_all(l->fd, wire, n, err) < 0)
 			return -1;
 	return 0;
@@ -101,15 +104,15 @@ static int shake(struct link *l, struct err *err)
 	int64_t until_s = now_s() + HANDSHAKE_S;
 	char wire[WIRE_BYTES];
 
-	while (tls_session_state(l->tls) == TLS_SHAKING) {
+	while (l->calls->state(l->tls) == TLS_SHAKING) {
 		if (flush(l, err) < 0 || wait_readable(l->fd, until_s, err) < 0)
 			return -1;
 		ssize_t n = receive(l->fd, wire, sizeof wire, err);
 		if (n < 0)
 			return -1;
 		if (n == 0)
-			return tls_eof(l->tls, err);
-		if (tls_feed(l->tls, wire, (size_t)n, err) < 0) {
+			return l->calls->eof(l->tls, err);
+		if (l->calls->feed(l->tls, wire, (size_t)n, err) < 0) {
 			flush(l, NULL); /* tells the other side why */
 			return -1;
 		}
@@ -121,13 +124,14 @@ static int link_tls(struct link *l, const struct server *s, char **shown, struct
 {
 	const struct tls_trust trust = { .host = s->host, .pin = s->pin };
 
-	l->context = tls_client_create(NULL, err);
-	l->tls = l->context ? tls_connect(l->context, &trust, err) : NULL;
+	l->calls = tls_load(err);
+	l->context = l->calls ? l->calls->client_create(NULL, err) : NULL;
+	l->tls = l->context ? l->calls->connect(l->context, &trust, err) : NULL;
 	if (!l->tls)
 		return -1;
 	int rc = shake(l, err);
-	if (rc < 0 && tls_untrusted(l->tls) && shown)
-		*shown = mem_strdup(tls_peer_fingerprint(l->tls));
+	if (rc < 0 && l->calls->untrusted(l->tls) && shown)
+		*shown = mem_strdup(l->calls->peer_fingerprint(l->tls));
 	return rc;
 }
 
@@ -154,7 +158,7 @@ int link_send(struct link *l, const void *data, size_t len, struct err *err)
 		return send_all(l->fd, p, len, err);
 	while (len > 0) {
 		size_t n = len < LINK_ROOM ? len : LINK_ROOM;
-		if (tls_write(l->tls, p, n, err) < 0 || flush(l, err) < 0)
+		if (l->calls->write(l->tls, p, n, err) < 0 || flush(l, err) < 0)
 			return -1;
 		p += n;
 		len -= n;
@@ -166,7 +170,8 @@ static int drain(struct link *l, char *out, size_t max, size_t *got, struct err 
 {
 	ssize_t n = 0;
 
-	while (*got < max && (n = tls_read(l->tls, out + *got, max - *got, err)) > 0)
+	while (*got < max &&
+	       (n = l->calls->read(l->tls, out + *got, max - *got, err)) > 0)
 		*got += (size_t)n;
 	return n < 0 ? -1 : 0;
 }
@@ -190,10 +195,10 @@ int link_fill(struct link *l, char *out, size_t max, size_t *got, bool *over,
 		return -1;
 	*over = n == 0;
 	if (n == 0)
-		return tls_eof(l->tls, err);
-	if (tls_feed(l->tls, wire, (size_t)n, err) < 0 ||
+		return l->calls->eof(l->tls, err);
+	if (l->calls->feed(l->tls, wire, (size_t)n, err) < 0 ||
 	    drain(l, out, max, got, err) < 0 || flush(l, err) < 0)
 		return -1;
-	*over = tls_session_state(l->tls) == TLS_ENDED;
+	*over = l->calls->state(l->tls) == TLS_ENDED;
 	return 0;
 }

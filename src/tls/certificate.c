@@ -2,7 +2,6 @@
 #include "tls/certificate.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -21,63 +20,20 @@
 #include "base/str.h"
 #include "tls/internal.h"
 
-#define HASH_BYTES 32
-#define YEARS      10
-#define DAY_S      86400L
+#define YEARS 10
+#define DAY_S 86400L
 #define SERIAL_BITS                                                                      \
 	159 /* of at most 20 bytes, positive: nobody numbers certificates twice */
 #define NAME_MAX_BYTES 253
-
-static void write_fingerprint(const unsigned char hash[HASH_BYTES],
-			      char out[TLS_FINGERPRINT_BYTES])
-{
-	size_t at = (size_t)snprintf(out, TLS_FINGERPRINT_BYTES, "SHA256");
-
-	for (size_t i = 0; i < HASH_BYTES; i++)
-		at += (size_t)snprintf(out + at, TLS_FINGERPRINT_BYTES - at, ":%02X",
-				       hash[i]);
-}
 
 void tls_fingerprint_of(const X509 *cert, char out[TLS_FINGERPRINT_BYTES])
 {
 	unsigned char hash[EVP_MAX_MD_SIZE];
 	unsigned len = 0;
 
-	if (X509_digest(cert, EVP_sha256(), hash, &len) != 1 || len != HASH_BYTES)
+	if (X509_digest(cert, EVP_sha256(), hash, &len) != 1 || len != TLS_HASH_BYTES)
 		abort(); /* memory */
-	write_fingerprint(hash, out);
-}
-
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	c = (char)tolower((unsigned char)c);
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-int tls_fingerprint_read(const char *text, char out[TLS_FINGERPRINT_BYTES],
-			 struct err *err)
-{
-	unsigned char hash[HASH_BYTES];
-	const char *p = strncasecmp(text, "SHA256:", 7) == 0 ? text + 7 : text;
-	size_t n = 0;
-
-	for (; n < HASH_BYTES; n++) {
-		int high = hex_digit(p[0]), low = high < 0 ? -1 : hex_digit(p[1]);
-		if (low < 0)
-			break;
-		hash[n] = (unsigned char)(high << 4 | low);
-		p += 2;
-		p += *p == ':' && n + 1 < HASH_BYTES;
-	}
-	if (n < HASH_BYTES || *p)
-		return err_set(err, ERR_INVALID,
-			       "'%.120s' is not SHA256: and 32 bytes in hex, such as "
-			       "`openssl x509 -fingerprint -sha256` prints",
-			       text);
-	write_fingerprint(hash, out);
-	return 0;
+	tls_fingerprint_write(hash, out);
 }
 
 static bool is_name(const char *s)

@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 
+#define TLS_HASH_BYTES        32
 #define TLS_FINGERPRINT_BYTES 103 /* with the NUL */
 
 struct tls_certificate {
@@ -25,6 +26,8 @@ struct tls_certificate {
 int tls_certificate_make(const char *folder, const char *const *names, size_t count,
 			 struct err *err);
 
+void tls_fingerprint_write(const unsigned char hash[TLS_HASH_BYTES],
+			   char out[TLS_FINGERPRINT_BYTES]);
 /* As a person writes it: with or without "SHA256:" and colons, in any case. */
 int tls_fingerprint_read(const char *text, char out[TLS_FINGERPRINT_BYTES],
 			 struct err *err);

@@ -68,3 +68,25 @@ size_t tls_take(struct tls_session *s, void *out, size_t max);
 void tls_end(struct tls_session *s);
 /* The wire is over.  -1 when the peer did not say so: what came may have been cut off. */
 int tls_eof(struct tls_session *s, struct err *err);
+
+/* A client's calls as a table: `yard` loads OpenSSL, which takes longer than most of its
+ * commands, only when it talks TLS (cli/tls_load.h). */
+struct tls_calls {
+	struct tls_context *(*client_create)(const char *authorities, struct err *err);
+	void (*context_destroy)(struct tls_context *c);
+	struct tls_session *(*connect)(struct tls_context *c,
+				       const struct tls_trust *trust, struct err *err);
+	void (*session_destroy)(struct tls_session *s);
+	enum tls_state (*state)(const struct tls_session *s);
+	const char *(*peer_fingerprint)(const struct tls_session *s);
+	bool (*untrusted)(const struct tls_session *s);
+	int (*feed)(struct tls_session *s, const void *data, size_t len, struct err *err);
+	ssize_t (*read)(struct tls_session *s, void *out, size_t max, struct err *err);
+	int (*write)(struct tls_session *s, const void *data, size_t len,
+		     struct err *err);
+	size_t (*take)(struct tls_session *s, void *out, size_t max);
+	int (*eof)(struct tls_session *s, struct err *err);
+};
+
+extern const struct tls_calls tls_calls;
+#define TLS_MODULE "yard-tls.so" /* has tls_calls under the name yard_tls_calls */
