@@ -40,7 +40,7 @@ struct watch {
 	bool array; /* it has no log that would tell so: the clock must */
 	char *told; /* the last reason that was printed */
 	struct progress *progress;
-	struct measure measured;
+	struct meter meter;
 	char last[256]; /* line of its log, when it goes elsewhere than to the terminal */
 	sigset_t before;
 };
@@ -129,10 +129,9 @@ static void draw(struct watch *w, const struct wire_job *job)
 	if (j->state == JOB_RUNNING) {
 		struct measure now;
 		measure_job(&w->own, j->id, (int)j->task_count, &now);
-		v.cpu_milli = measure_cpu_milli(&w->measured, &now);
+		v.cpu_milli = meter_cpu_milli(&w->meter, &now, j->started_ms);
 		v.memory_bytes = now.memory_bytes;
 		v.memory_limit_bytes = memory_limit(j);
-		w->measured = now;
 	}
 	progress_set(w->progress, &v);
 }
@@ -298,7 +297,8 @@ static bool on_watch(void *arg)
 	struct signalfd_siginfo info;
 	uint64_t ticks;
 
-	while (!w->left && !w->over && read(w->signals, &info, sizeof info) == sizeof info)
+	while (!w->left && !w->over &&
+	       read(w->signals, &info, sizeof info) == sizeof info)
 		on_interrupt(w);
 	if (!w->left && read(w->clock, &ticks, sizeof ticks) == sizeof ticks)
 		tick(w);

@@ -104,29 +104,29 @@ static int errors_in_order(struct cli *c, struct follow *f, struct err *err)
 }
 
 static int print_log(struct cli *c, const struct logs_args *a, const struct wire_job *w,
-		     struct follow *f, struct err *err)
+		     struct follow f, struct err *err)
 {
 	/* By its number from now on: a name may come to mean a newer job. */
 	AUTO_FREE char *id = str_printf("%" PRId64, w->job->id);
 	struct sieve_ask ask = { a->grep, a->any_case, a->errors, a->since };
 	struct sieve sieve;
 
-	if (a->task && (f->rank = cli_task_rank(w->job, a->task, err)) < 0)
+	if (a->task && (f.rank = cli_task_rank(w->job, a->task, err)) < 0)
 		return -1;
 	if (check_attempt(w->job, a->attempt, err) < 0)
 		return -1;
 	if (sieve_init(&sieve, &ask, w->job->task_count, cli_now_ms(), err) < 0)
 		return -1;
-	f->job = id;
-	f->names = w->job;
-	f->plain = !a->raw && !is_ours(w->job);
+	f.job = id;
+	f.names = w->job;
+	f.plain = !a->raw && !is_ours(w->job);
 	if (sieve_used(&sieve)) {
-		f->keep = sieve_keep;
-		f->keep_arg = &sieve;
+		f.keep = sieve_keep;
+		f.keep_arg = &sieve;
 	} else if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)) {
 		say_first_error(c, w);
 	}
-	int rc = a->errors ? errors_in_order(c, f, err) : follow_log(c, f, err);
+	int rc = a->errors ? errors_in_order(c, &f, err) : follow_log(c, &f, err);
 	sieve_fini(&sieve);
 	return rc;
 }
@@ -150,7 +150,7 @@ static int run_logs(struct cli *c, const void *args, const struct opts_list *ope
 	if (rc == 0)
 		rc = cli_get_job(c, operands->items[0], &w, &err);
 	if (rc == 0)
-		rc = print_log(c, a, &w, &f, &err);
+		rc = print_log(c, a, &w, f, &err);
 	wire_job_fini(&w);
 	return rc < 0 ? cli_fail(c, &err) : 0;
 }

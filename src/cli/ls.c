@@ -16,7 +16,7 @@
 
 #define PAGE          900 /* rows a request; servers give at most 999 */
 #define LIMIT_DEFAULT 50
-#define WATCH_MS      2000
+#define WATCH_S       2
 #define CLEAR         "\033[H\033[J"
 
 struct ls_args {
@@ -120,8 +120,8 @@ static void ls_target(const struct ls_query *q, int64_t before, int64_t limit,
 }
 
 /* Of a member its values; of an array how far it is, when nothing else is to say. */
-static void ls_remark(struct table *t, const struct wire_row *r,
-		      const struct job *array, const char *state)
+static void ls_remark(struct table *t, const struct wire_row *r, const struct job *array,
+		      const char *state)
 {
 	AUTO_BUF struct buf text = { 0 };
 
@@ -285,7 +285,7 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 		q.owner = me = own_name(c);
 	int rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
 	while (rc == 0 && a->watch) {
-		usleep(WATCH_MS * 1000);
+		sleep(WATCH_S);
 		rc = a->json ? ls_json(c, &q, &err) : ls_once(c, &q, &err);
 	}
 	wire_job_fini(&q.array);

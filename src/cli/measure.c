@@ -21,12 +21,25 @@ void measure_job(struct cli *c, int64_t job, int tasks, struct measure *out)
 	}
 }
 
-int64_t measure_cpu_milli(const struct measure *before, const struct measure *now)
+static int64_t between(const struct measure *before, const struct measure *now)
 {
 	int64_t span = now->time_ms - before->time_ms;
 
-	if (!before->time_ms || span <= 0 || before->tasks != now->tasks ||
-	    now->cpu_ms < before->cpu_ms)
+	if (!before->time_ms || span <= 0 || now->cpu_ms < before->cpu_ms)
 		return -1;
 	return (now->cpu_ms - before->cpu_ms) * 1000 / span;
+}
+
+int64_t meter_cpu_milli(struct meter *m, const struct measure *now, int64_t started_ms)
+{
+	struct measure start = { .time_ms = started_ms };
+	bool known = m->at.tasks && m->at.tasks == now->tasks;
+
+	if (!now->tasks)
+		return -1;
+	if (known && m->at.time_ms == now->time_ms)
+		return m->cpu_milli;
+	m->cpu_milli = between(known ? &m->at : &start, now);
+	m->at = *now;
+	return m->cpu_milli;
 }

@@ -15,5 +15,13 @@ struct measure {
  * left out.  The connection is c's. */
 #define MEASURE_TASKS_MAX 8
 void measure_job(struct cli *c, int64_t job, int tasks, struct measure *out);
-/* Cores in use between two measures; -1: cannot be told. */
-int64_t measure_cpu_milli(const struct measure *before, const struct measure *now);
+
+/* Remembers the measure before.  Servers measure every few seconds: until there is a newer
+ * one, and at first, it tells what it knew, or the mean since the job started. */
+struct meter { /* zero-initialised is ready */
+	struct measure at;
+	int64_t cpu_milli;
+};
+
+/* Cores in use; -1: cannot be told. */
+int64_t meter_cpu_milli(struct meter *m, const struct measure *now, int64_t started_ms);

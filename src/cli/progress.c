@@ -38,8 +38,8 @@ static void add_usage(const struct progress_view *v, struct buf *out)
 	char text[UNITS_TEXT_MAX];
 
 	if (v->cpu_milli >= 0)
-		buf_printf(out, " \u00b7 cpu %" PRId64 ".%" PRId64, v->cpu_milli / 1000,
-			   v->cpu_milli % 1000 / 100);
+		buf_printf(out, " \u00b7 cpu %" PRId64 ".%" PRId64,
+			   (v->cpu_milli + 50) / 1000, (v->cpu_milli + 50) % 1000 / 100);
 	if (v->memory_bytes > 0)
 		buf_printf(out, " \u00b7 memory %s",
 			   units_show_bytes(v->memory_bytes, text));

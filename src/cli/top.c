@@ -39,7 +39,7 @@ static const struct opt top_table[] = {
 
 struct known { /* what a job used when it was asked last */
 	int64_t job;
-	struct measure at;
+	struct meter meter;
 };
 
 struct session {
@@ -119,19 +119,17 @@ static void read_queue(struct cli *c, struct top *t)
 static void measure_one(struct session *s, struct cli *c, struct top_job *j,
 			struct known *now)
 {
-	const struct measure *before = NULL;
-	struct measure start = { .time_ms = j->started_ms };
+	struct measure m;
 
-	measure_job(c, j->id, j->tasks, &now->at);
+	measure_job(c, j->id, j->tasks, &m);
 	now->job = j->id;
-	if (!now->at.tasks)
-		return;
 	for (size_t i = 0; i < MEASURED_MAX; i++)
 		if (s->known[i].job == j->id)
-			before = &s->known[i].at;
-	start.tasks = now->at.tasks; /* the first time: the mean since it started */
-	j->cpu_milli = measure_cpu_milli(before ? before : &start, &now->at);
-	j->memory_bytes = now->at.memory_bytes;
+			now->meter = s->known[i].meter;
+	if (!m.tasks)
+		return;
+	j->cpu_milli = meter_cpu_milli(&now->meter, &m, j->started_ms);
+	j->memory_bytes = m.memory_bytes;
 }
 
 static void read_usage(struct session *s, struct cli *c)

@@ -319,7 +319,8 @@ static void cell_words(const struct top *t, const struct top_job *j, int column,
 	case COL_CPU:
 		if (j->cpu_milli >= 0)
 			snprintf(out, TEXT_MAX, "%" PRId64 ".%" PRId64,
-				 j->cpu_milli / 1000, j->cpu_milli % 1000 / 100);
+				 (j->cpu_milli + 50) / 1000,
+				 (j->cpu_milli + 50) % 1000 / 100);
 		break;
 	case COL_MEM:
 		if (j->memory_bytes >= 0)

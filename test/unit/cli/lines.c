@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/event_words.h"
+#include "cli/measure.h"
 #include "cli/progress.h"
 #include "cli/sieve.h"
 #include "cli/width.h"
@@ -186,8 +187,27 @@ static void events(void)
 	}
 }
 
+static void meters(void)
+{
+	struct meter m = { .cpu_milli = 0 };
+	struct measure a = { .time_ms = 11000, .cpu_ms = 500, .tasks = 1 },
+		       b = { .time_ms = 13000, .cpu_ms = 3500, .tasks = 1 }, none = { 0 };
+
+	IS_INT(meter_cpu_milli(&m, &none, 10000), -1,
+	       "what does not answer is not known");
+	IS_INT(meter_cpu_milli(&m, &a, 10000), 500, "at first the mean since the start");
+	IS_INT(meter_cpu_milli(&m, &a, 10000), 500,
+	       "until there is a newer measure, the same");
+	IS_INT(meter_cpu_milli(&m, &b, 10000), 1500, "then what was used in between");
+	b.tasks = 2;
+	b.time_ms = 14000;
+	IS_INT(meter_cpu_milli(&m, &b, 10000), 875,
+	       "with another number of tasks from the start again");
+}
+
 int main(void)
 {
+	meters();
 	widths();
 	progress();
 	sieving();
