@@ -233,7 +233,8 @@ static int file_of_bundle(const struct sandbox *s, const struct shim_mount *m,
 {
 	struct small f = { m->target, 0644, { m->content, m->content_len }, "" };
 
-	if (s->etc_filled && str_starts(m->target, "/etc/") && !strchr(m->target + 5, '/'))
+	if (s->etc_filled && str_starts(m->target, "/etc/") &&
+	    !strchr(m->target + 5, '/'))
 		return 0;
 	snprintf(f.own, sizeof f.own, "f%td", m - s->task->mounts);
 	return small_file(s, &f, err);
