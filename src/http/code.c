@@ -2,6 +2,7 @@
 /* Code snapshots: is it here, and here it is. */
 #include "http/route.h"
 
+#include "base/mem.h"
 #include "http/handlers.h"
 #include "pack/hash.h"
 
@@ -18,14 +19,14 @@ static int check_hash(struct exchange *ex, struct err *err)
 
 void handle_code_has(struct exchange *ex)
 {
-	char key[NAME_MAX_BYTES + 1];
+	AUTO_FREE char *key = principal_key(ex->who);
 	struct err err;
 
 	if (check_hash(ex, &err) < 0)
 		answer_error(ex, &err);
 	else
 		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0],
-						principal_key(ex->who, key))
+						key)
 					 ? 200
 					 : 404);
 }
@@ -77,7 +78,7 @@ void handle_code_put(struct exchange *ex)
 						 .body_end = put_end,
 						 .gone = put_gone };
 	struct depot *d = ex->server->config.depot;
-	char key[NAME_MAX_BYTES + 1];
+	AUTO_FREE char *key = principal_key(ex->who);
 	struct err err;
 
 	if (check_hash(ex, &err) < 0) {
@@ -85,7 +86,7 @@ void handle_code_put(struct exchange *ex)
 		return;
 	}
 	ex->ops = &ops;
-	if (depot_code_has(d, ex->param[0], principal_key(ex->who, key)))
+	if (depot_code_has(d, ex->param[0], key))
 		return;
 	ex->state = depot_code_begin(d, ex->param[0], key, &err);
 	if (!ex->state)

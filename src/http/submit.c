@@ -84,10 +84,10 @@ static void dry_run(struct exchange *ex, const struct spec *spec)
 int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *err)
 {
 	struct depot *d = ex->server->config.depot;
-	char key[NAME_MAX_BYTES + 1];
+	AUTO_FREE char *key = principal_key(ex->who);
 
 	if (!spec->code ||
-	    (d && depot_code_has(d, spec->code, principal_key(ex->who, key)) > 0))
+	    (d && depot_code_has(d, spec->code, key) > 0))
 		return 0;
 	return err_set(
 		err, ERR_CONFLICT,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/principal.h"
 
-#include <stdio.h>
-
 #include "base/str.h"
 
 static const char *const role_words[ROLE_COUNT] = {
@@ -11,13 +9,11 @@ static const char *const role_words[ROLE_COUNT] = {
 	[ROLE_ADMIN] = "admin",
 };
 
-const char *principal_key(const struct principal *p, char out[NAME_MAX_BYTES + 1])
+char *principal_key(const struct principal *p)
 {
 	if (p->uid >= 0)
-		snprintf(out, NAME_MAX_BYTES + 1, "%lld", (long long)p->uid);
-	else
-		snprintf(out, NAME_MAX_BYTES + 1, "@%s", p->name);
-	return out;
+		return str_printf("%lld", (long long)p->uid);
+	return str_printf("@%s", p->name);
 }
 
 bool principal_is_admin(const struct principal *p)

@@ -37,8 +37,8 @@ struct principal {
 };
 
 /* What tells them from everybody else, as a file name: the uid, or for one who has none on
- * this machine "@" and the name. */
-const char *principal_key(const struct principal *p, char out[NAME_MAX_BYTES + 1]);
+ * this machine "@" and the name.  The caller frees it. */
+char *principal_key(const struct principal *p);
 /* The role and the credential both allow everything. */
 bool principal_is_admin(const struct principal *p);
 /* Of a group that shares; GROUP_DEFAULT never. */
