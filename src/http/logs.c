@@ -332,12 +332,12 @@ static int refuse_array(const struct job *j, struct err *err)
 	long long id = (long long)j->id;
 	bool bad = j->members.failed + j->members.stopped > 0;
 
-	return err_set(err, ERR_CONFLICT,
-		       "job %lld is an array: its members have output, %lld.0 to %lld.%d; "
-		       "try yard logs %lld.%lld%s",
-		       id, id, id, j->spec->array.count - 1, id,
-		       (long long)j->members.not_ok[0],
-		       bad ? ", which did not succeed" : "");
+	return err_set(
+		err, ERR_CONFLICT,
+		"job %lld is an array: its members have output, %lld.0 to %lld.%d; "
+		"try yard logs %lld.%lld%s",
+		id, id, id, j->spec->array.count - 1, id, (long long)j->members.not_ok[0],
+		bad ? ", which did not succeed" : "");
 }
 
 static int read_question(struct logs *l, const struct job *j, struct err *err)

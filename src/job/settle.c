@@ -118,8 +118,8 @@ static void stopped_words(const struct job *j, struct buf *out)
 {
 	buf_printf(out, "stopped by %s", j->stop_by ? j->stop_by : "an administrator");
 	if (job_is_array(j) && j->members.made)
-		buf_printf(out, "; %" PRId64 " of %d members had been made", j->members.made,
-			   j->spec->array.count);
+		buf_printf(out, "; %" PRId64 " of %d members had been made",
+			   j->members.made, j->spec->array.count);
 	else if (!ran(j))
 		buf_adds(out, j->attempt ? " while it waited for its next attempt"
 					 : " before it ran");

@@ -84,7 +84,7 @@ struct spec {
 	size_t service_count;
 	struct dependency *after;
 	size_t after_count;
-	char *code; /* content hash of the snapshot, or NULL */
+	char *code;                 /* content hash of the snapshot, or NULL */
 	struct secret_use *secrets; /* that every task gets */
 	size_t secret_count;
 	struct array array; /* count 0: it is one job */

@@ -24,7 +24,7 @@ struct store_disk {
 	size_t doc_count, doc_cap;
 	int64_t *gone; /* deleted jobs whose files may be there, by id */
 	size_t gone_count, gone_cap;
-	struct map *keys; /* "owner\nkey" -> the SUBMITTED record */
+	struct map *keys;    /* "owner\nkey" -> the SUBMITTED record */
 	struct map *members; /* "array.index" -> its id, as a pointer */
 	struct store_disk_faults faults;
 };
@@ -266,8 +266,7 @@ static void forget(struct store_disk *d, const struct store_forget *f)
 	}
 	put_gone(d, f->job);
 	if (at < d->row_count && d->rows[at]->id == f->job) {
-		AUTO_FREE char *key =
-			member_text(d->rows[at]->array, d->rows[at]->index);
+		AUTO_FREE char *key = member_text(d->rows[at]->array, d->rows[at]->index);
 		map_dels(d->members, key);
 		free(d->rows[at]);
 		memmove(d->rows + at, d->rows + at + 1,

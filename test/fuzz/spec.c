@@ -68,6 +68,22 @@ static void round_trip_spec(const struct spec *s)
 	same(&first, &again);
 }
 
+/* A member of any array that passed the check can be made, stored and read again. */
+static void round_trip_member(const struct spec *s, int64_t index)
+{
+	AUTO_SPEC struct spec *m = array_member(s, index);
+	AUTO_BUF struct buf first = { 0 }, second = { 0 };
+
+	LAW(m && m->array.count == 0);
+	spec_to_json(m, &first);
+	AUTO_DOC struct doc *d = doc_parse_json(first.data, first.len, NULL);
+	LAW(d);
+	AUTO_SPEC struct spec *back = spec_from_json(doc_root(d), NULL);
+	LAW(back);
+	spec_to_json(back, &second);
+	same(&first, &second);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *)data;
@@ -87,5 +103,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    p.items[i].line >= 0);
 	if (s)
 		round_trip_spec(s);
+	if (s && s->array.count) {
+		round_trip_member(s, 0);
+		round_trip_member(s, s->array.count - 1);
+	}
 	return 0;
 }
