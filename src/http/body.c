@@ -25,6 +25,17 @@ static int check_headers(const struct exchange *ex, struct err *err)
 	return 0;
 }
 
+/* This copy of a password was only looked at: it does not stay in memory. */
+static void forget_secrets(const struct wire_shape *s, const struct doc_node *root)
+{
+	for (const struct wire_field *f = s->fields; f->name; f++) {
+		const struct doc_node *n =
+			f->flags & WIRE_SECRET ? doc_get(root, f->name) : NULL;
+		if (n && n->kind == DOC_STRING)
+			explicit_bzero((char *)(uintptr_t)n->text, n->text_len);
+	}
+}
+
 /* Job files come in many dialects and media types are just bytes: their handlers look. */
 int route_body(const struct exchange *ex, struct err *err)
 {
@@ -43,5 +54,8 @@ int route_body(const struct exchange *ex, struct err *err)
 	AUTO_DOC struct doc *d = doc_parse_json(ex->body.data, ex->body.len, err);
 	if (!d)
 		return err_wrap(err, "the body is not JSON");
-	return wire_shape_check(wire_shape_find(r->body), doc_root(d), err);
+	const struct wire_shape *shape = wire_shape_find(r->body);
+	int rc = wire_shape_check(shape, doc_root(d), err);
+	forget_secrets(shape, doc_root(d));
+	return rc;
 }

@@ -53,6 +53,9 @@ void handle_secret_remove(struct exchange *ex);
 
 /* admin.c, code.c, openapi.c */
 void handle_openapi(struct exchange *ex);
+/* settings.c */
+void handle_settings(struct exchange *ex);
+void handle_settings_set(struct exchange *ex);
 void handle_version(struct exchange *ex);
 void handle_health(struct exchange *ex);
 void handle_schema(struct exchange *ex);

@@ -20,11 +20,13 @@
 #include "yard/yard.h"
 
 struct http_server;
+struct settings;
 
 struct http_config {
 	struct world *world;
 	struct yard *yard;
 	struct who *who;
+	const struct settings *settings; /* to show; NULL: none are known */
 	struct secrets *secrets; /* NULL: none are kept */
 	struct depot *depot; /* the real one; NULL: no code is taken */
 	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
@@ -50,7 +52,7 @@ int http_server_listen_unix(struct http_server *s, const char *path, int mode,
 /* port: what was bound, for port 0. */
 int http_server_listen_tcp(struct http_server *s, const char *address, int port,
 			   int *bound, struct err *err);
-size_t http_server_connections(const struct http_server *s);
+size_t http_server_connections(const struct http_server *s); /* from any thread */
 /* The table of routes as text, one line each: for `docs` and tests. */
 void http_routes_text(struct buf *out);
 /* The same with all a row says, as Markdown: docs/api-reference.md. */

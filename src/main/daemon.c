@@ -4,11 +4,14 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/doc.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "who/change.h"
+#include "wire/settings_live.h"
 #include "world/log.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -106,6 +109,26 @@ static void apply_token(void *arg, const char *name, const char *body)
 	who_apply(arg, "token", name, body);
 }
 
+static void use_settings(struct daemon *d)
+{
+	const struct settings *s = &d->settings;
+
+	if (d->yard)
+		yard_set_limits(d->yard, s->max_jobs, s->max_priority,
+				s->log_limit_bytes);
+}
+
+/* {"value":"..."}; at boot before there is a yard, then at every change. */
+static void apply_setting(void *arg, const char *name, const char *body)
+{
+	struct daemon *d = arg;
+	AUTO_DOC struct doc *doc = body ? doc_parse_json(body, strlen(body), NULL) : NULL;
+
+	settings_live_set(&d->settings, name,
+			  doc ? doc_str(doc_root(doc), "value", NULL) : NULL);
+	use_settings(d);
+}
+
 /* The directory comes first: the yard fills it from the store. */
 static void make_who(struct daemon *d, struct yard_config *yard)
 {
@@ -117,6 +140,8 @@ static void make_who(struct daemon *d, struct yard_config *yard)
 		(struct yard_doc_sink){ "group", apply_group, d->who };
 	d->sinks[d->sink_count++] =
 		(struct yard_doc_sink){ "token", apply_token, d->who };
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ SETTINGS_DOC_KIND, apply_setting, d };
 	yard->docs = d->sinks;
 	yard->doc_count = d->sink_count;
 }
@@ -191,11 +216,13 @@ int daemon_boot(struct daemon *d, struct err *err)
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
+	use_settings(d); /* those that were changed came with the documents */
 	who_on_change(d->who, record_change, d);
 	d->http = http_server_create(&(struct http_config){ .world = d->world,
 							    .yard = d->yard,
 							    .who = d->who,
 							    .secrets = d->secrets,
+							    .settings = &d->settings,
 							    .depot = d->depot,
 							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });

@@ -257,6 +257,7 @@ const char *settings_origin_word(enum settings_origin o)
 		[SETTINGS_FILE] = "file",
 		[SETTINGS_ENV] = "environment",
 		[SETTINGS_FLAG] = "flag",
+		[SETTINGS_CHANGED] = "changed",
 	};
 	return words[o];
 }

@@ -24,6 +24,7 @@ enum settings_origin {
 	SETTINGS_FILE,
 	SETTINGS_ENV,
 	SETTINGS_FLAG,
+	SETTINGS_CHANGED, /* while it ran: settings_live.h */
 	SETTINGS_ORIGIN_COUNT
 };
 
@@ -32,6 +33,9 @@ enum settings_origin {
 struct settings {
 	struct doc *file;             /* NULL: none */
 	uint8_t origin[SETTINGS_MAX]; /* enum settings_origin, by row */
+	/* Of what was changed since: as it was at the start. */
+	int64_t start[SETTINGS_MAX];
+	uint8_t start_origin[SETTINGS_MAX];
 	const char *config;
 	const char *state, *socket, *listen, *node_name, *engine, *restore;
 	const char *tls, *tls_cert, *tls_key;

@@ -82,6 +82,25 @@ static const struct wire_field backup[] = {
 	{ "path", WIRE_TEXT, 0, "the absolute path of a file to write, on the daemon's machine", .min = 1, .max = 4095, .pattern = "^/" },
 	{ 0 }
 };
+static const struct wire_field setting[] = {
+	{ "name", WIRE_TEXT, 0, "as its flag is called" },
+	{ "value", WIRE_ANY, 0, "a text, a number or a list; null: not given" },
+	{ "from", WIRE_TEXT, 0, "where the value comes from", .words = "default file environment flag changed" },
+	{ "live", WIRE_BOOL, 0, "whether it may be changed while the daemon runs" },
+	{ "help", WIRE_TEXT, 0, "what it is for" },
+	{ 0 }
+};
+static const struct wire_field settings[] = {
+	{ "settings", WIRE_LIST, 0, "all of them", "setting" },
+	{ 0 }
+};
+static const struct wire_field settings_change[] = {
+	{ "log-limit", WIRE_TEXT, OPT | WIRE_NULL, "how much of one attempt's log is kept, such as 512Mi", .pattern = "^[1-9][0-9]{0,8}[KMG]i$" },
+	{ "code-keep", WIRE_TEXT, OPT | WIRE_NULL, "how long code is kept that no job uses, such as 30d", .pattern = "^[1-9][0-9]{0,3}[mhd]$" },
+	{ "max-jobs", WIRE_INT, OPT | WIRE_NULL, "jobs that have not ended, of one user who is not admin", .min = 1, .max = 100000000 },
+	{ "max-priority", WIRE_INT, OPT | WIRE_NULL, "the highest priority of one who is not admin", .min = 1, .max = 1000 },
+	{ 0 }
+};
 static const struct wire_field done[] = {
 	{ "done", WIRE_BOOL, 0, "true" },
 	{ 0 }
@@ -101,6 +120,9 @@ const struct wire_shape wire_shapes_yard[] = {
 	{ "quota_of", "whose quota it is", quota_of },
 	{ "quotas", "whose quotas are set", quotas },
 	{ "backup", "where to", backup, NULL, true },
+	{ "setting", "a setting of the daemon", setting },
+	{ "settings", "all settings", settings },
+	{ "settings_change", "what is to be changed", settings_change, "{\"max-jobs\":500,\"code-keep\":null}", true },
 	{ "done", "it is done", done },
 	{ 0 }
 };

@@ -169,11 +169,12 @@ static int running_task(struct yard *y, int64_t job, int task, struct task_ref *
 		return err_set(err, ERR_CONFLICT, "job %lld does not run",
 			       (long long)job);
 	if (job_is_array(j))
-		return err_set(err, ERR_CONFLICT,
-			       "job %lld is an array: it is its members that run, %lld.0 to "
-			       "%lld.%d",
-			       (long long)job, (long long)job, (long long)job,
-			       j->spec->array.count - 1);
+		return err_set(
+			err, ERR_CONFLICT,
+			"job %lld is an array: it is its members that run, %lld.0 to "
+			"%lld.%d",
+			(long long)job, (long long)job, (long long)job,
+			j->spec->array.count - 1);
 	if (task < 0 || (size_t)task >= j->task_count)
 		return err_set(err, ERR_NOT_FOUND, "job %lld has tasks 0 to %zu, not %d",
 			       (long long)job, j->task_count - 1, task);
@@ -271,4 +272,12 @@ void yard_watch_remove(struct yard_watch *w)
 int64_t yard_last_seq(const struct yard *y)
 {
 	return y->committed_seq;
+}
+
+void yard_set_limits(struct yard *y, int64_t max_jobs_per_user, int64_t max_priority,
+		     int64_t log_limit_bytes)
+{
+	y->config.max_jobs_per_user = max_jobs_per_user;
+	y->config.max_priority = max_priority;
+	y->config.log_limit_bytes = log_limit_bytes;
 }

@@ -78,6 +78,9 @@ void yard_each_quota(const struct yard *y,
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct buf *words, struct err *err);
 
+/* As in yard_config, from now on. */
+void yard_set_limits(struct yard *y, int64_t max_jobs_per_user, int64_t max_priority,
+		     int64_t log_limit_bytes);
 size_t yard_jobs_of(const struct yard *y, const char *owner); /* live ones */
 
 /* Reading.  A live job is borrowed until control returns to the loop.  It shows every event

@@ -86,6 +86,8 @@ static const struct call calls[] = {
 	{ "metrics", "/metrics" },
 	{ "root_metrics", "/metrics" },
 	{ "delete_job", "/jobs/1" },
+	{ "list_settings", "/settings" },
+	{ "change_settings", "/settings", "{\"max-jobs\":500,\"code-keep\":null}" },
 	{ "stop_job", "/jobs/2/stop", "{\"reason\":\"enough\"}" },
 };
 /* clang-format on */
