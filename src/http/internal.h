@@ -82,7 +82,7 @@ struct http_server {
 	struct http_config config;
 	struct world_listener *unix_listener, *tcp_listener;
 	struct conn *conns; /* a list */
-	size_t conn_count;
+	_Atomic size_t conn_count; /* may be asked for from any thread */
 	struct map *parked; /* job → list of exchanges */
 	size_t parked_count;
 	uint64_t answered[STATUS_CLASSES]; /* by class of status */

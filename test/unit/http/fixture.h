@@ -43,7 +43,7 @@ struct fixture {
 	struct http_server *http;
 	char first_code[64];   /* of the first admin by TCP */
 	struct engine_ops ops; /* the simulated machine's, but for exec */
-	int shim;              /* the other end of the last exec */
+	_Atomic int shim;      /* the other end of the last exec */
 };
 
 /* The fixture of the program's one server at a time: an engine has no room for ours. */
@@ -196,6 +196,8 @@ static void *fixture_run(void *arg)
 	snprintf(f->first_code, sizeof f->first_code, "%s", code ? code : "");
 	fixture_must(write(f->ready[1], "!", 1) == 1, &err);
 	world_run(f->world);
+	char asked;
+	fixture_must(read(f->stop[0], &asked, 1) == 1, &err);
 	world_watch_destroy(watch);
 	http_server_close(f->http);
 	yard_destroy(yard);
