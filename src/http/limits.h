@@ -3,7 +3,7 @@
 #pragma once
 
 #define LIST_DEFAULT        50
-#define LIST_MAX            999 /* the store gives one more */
+#define LIST_MAX            1000 /* as many as the store gives */
 #define EVENTS_MAX          1000
 #define EXEC_ARGS_MAX       250
 #define IDEMPOTENCY_KEY_MAX 255
