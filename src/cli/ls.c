@@ -14,7 +14,7 @@
 #include "cli/view.h"
 #include "codec/url.h"
 
-#define PAGE          900 /* rows a request; servers give at most 999 */
+#define PAGE          900 /* rows a request; servers give at most 1000 */
 #define LIMIT_DEFAULT 50
 #define WATCH_S       2
 #define CLEAR         "\033[H\033[J"
