@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "store/docs.h"
+#include "world/log.h"
 #include "world/world_sim.h"
 #include "yard/yard.h"
 
@@ -268,6 +269,7 @@ int main(void)
 {
 	struct rig g = { .world = world_sim_create(42), .disk = store_disk_create() };
 
+	world_log_level(LOG_LEVEL_COUNT);
 	boot(&g, -1);
 	test_plain(&g);
 	test_trouble(&g);
