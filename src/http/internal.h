@@ -81,9 +81,9 @@ struct exchange {
 struct http_server {
 	struct http_config config;
 	struct world_listener *unix_listener, *tcp_listener;
-	struct conn *conns; /* a list */
+	struct conn *conns;        /* a list */
 	_Atomic size_t conn_count; /* may be asked for from any thread */
-	struct map *parked; /* job → list of exchanges */
+	struct map *parked;        /* job → list of exchanges */
 	size_t parked_count;
 	uint64_t answered[STATUS_CLASSES]; /* by class of status */
 	struct map *counts; /* "uid 7", "from 192.0.2.1", "user ann" → connections */
