@@ -6,19 +6,20 @@
 
 #include "base/str.h"
 
+/* clang-format off */
 const struct command *const commands[] = {
-	&cmd_run,    &cmd_submit,     &cmd_ls,      &cmd_show,  &cmd_logs,     &cmd_why,
-	&cmd_wait,   &cmd_stop,       &cmd_rm,      &cmd_clone, &cmd_priority, &cmd_queue,
-	&cmd_top,    &cmd_events,     &cmd_exec,    &cmd_nodes, &cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm,
-	&cmd_up,       &cmd_down,
-	&cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use, &cmd_context_show,
-	&cmd_context_rm,
-	&cmd_user_add, &cmd_user_ls, &cmd_user_show, &cmd_user_set, &cmd_user_rm, &cmd_user_passwd,
-	&cmd_group_add, &cmd_group_ls, &cmd_group_show, &cmd_group_set, &cmd_group_rm, &cmd_group_quota,
-	&cmd_token_add, &cmd_token_ls, &cmd_token_rm, &cmd_quota, &cmd_quota_show, &cmd_quota_set,
-	&cmd_admin_audit, &cmd_admin_backup,
-	&cmd_doctor, &cmd_completion, &cmd_version, &cmd_help,  NULL,
+	&cmd_run, &cmd_submit, &cmd_ls, &cmd_show, &cmd_logs, &cmd_why, &cmd_wait,
+	&cmd_stop, &cmd_rm, &cmd_clone, &cmd_priority, &cmd_queue, &cmd_top, &cmd_events,
+	&cmd_exec, &cmd_nodes, &cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm, &cmd_up,
+	&cmd_down, &cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use,
+	&cmd_context_show, &cmd_context_rm, &cmd_user_add, &cmd_user_ls, &cmd_user_show,
+	&cmd_user_set, &cmd_user_rm, &cmd_user_passwd, &cmd_group_add, &cmd_group_ls,
+	&cmd_group_show, &cmd_group_set, &cmd_group_rm, &cmd_group_quota, &cmd_token_add,
+	&cmd_token_ls, &cmd_token_rm, &cmd_quota, &cmd_quota_show, &cmd_quota_set,
+	&cmd_admin_audit, &cmd_admin_backup, &cmd_doctor, &cmd_completion, &cmd_version,
+	&cmd_help, NULL,
 };
+/* clang-format on */
 
 /* Whether name is these words with one space between. */
 static bool is_called(const char *name, const char *first, const char *second)

@@ -45,8 +45,8 @@ struct world_timer *world_timer_create(struct world *w, world_cb cb, void *arg);
 void world_timer_at(struct world_timer *t, int64_t mono_ms);
 void world_timer_stop(struct world_timer *t);
 bool world_timer_is_set(const struct world_timer *t); /* false inside its own callback */
-void world_timer_destroy(
-	struct world_timer *t); /* NULL is fine; no callback comes after */
+/* NULL is fine; no callback comes after. */
+void world_timer_destroy(struct world_timer *t);
 
 /* Soon, on the loop thread, in order, never from inside this call. */
 void world_later(struct world *w, world_cb cb, void *arg);
@@ -61,8 +61,7 @@ void world_lane_destroy(struct world_lane *l); /* NULL is fine */
 /* Calls cb while fd is readable (pidfds, inotify).  The fd stays the caller's, who may
  * close it once the watch is destroyed.  NULL: an fd that cannot be waited for. */
 struct world_watch *world_watch_create(struct world *w, int fd, world_cb cb, void *arg);
-void world_watch_destroy(
-	struct world_watch *t); /* NULL is fine; safe in its own callback */
+void world_watch_destroy(struct world_watch *t); /* NULL is fine; safe in its callback */
 
 /* Calls cb on the loop when the process got the signal; several may become one call. */
 struct world_signal *world_signal_create(struct world *w, int signum, world_cb cb,
@@ -92,18 +91,17 @@ struct world_peer {
 
 /* Refuses a path where somebody listens (ERR_CONFLICT), removes a dead socket, never
  * touches another kind of file.  At no moment is the socket more open than `mode`. */
+typedef void (*world_stream_cb)(void *arg, struct world_stream *s);
 struct world_listener *world_listen_unix(struct world *w, const char *path, int mode,
-					 void (*on_stream)(void *arg,
-							   struct world_stream *s),
-					 void *arg, struct err *err);
+					 world_stream_cb on_stream, void *arg,
+					 struct err *err);
 /* address: "localhost" or a number of IPv4 or IPv6; port 0: any. */
 struct world_listener *world_listen_tcp(struct world *w, const char *address, int port,
-					void (*on_stream)(void *arg,
-							  struct world_stream *s),
-					void *arg, struct err *err);
+					world_stream_cb on_stream, void *arg,
+					struct err *err);
 int world_listener_port(const struct world_listener *l); /* the bound port; 0 for unix */
-void world_listener_close(
-	struct world_listener *l); /* NULL is fine; removes its socket file */
+/* NULL is fine; removes its socket file. */
+void world_listener_close(struct world_listener *l);
 
 /* A connected socket, pipe or pty becomes a stream that owns the fd (not on failure). */
 struct world_stream *world_stream_open(struct world *w, int fd, struct err *err);
@@ -119,5 +117,4 @@ void world_stream_write(struct world_stream *s, const void *data, size_t len);
 size_t world_stream_pending(const struct world_stream *s);
 void world_stream_shutdown(struct world_stream *s); /* end our side once written out */
 struct world_peer world_stream_peer(const struct world_stream *s);
-void world_stream_close(
-	struct world_stream *s); /* NULL is fine; drops what is unwritten */
+void world_stream_close(struct world_stream *s); /* NULL is fine; drops what is unsent */
