@@ -96,7 +96,7 @@ static int open_connection(struct client *c, struct err *err)
 		return 0;
 	c->link = link_open(c->server, NULL, err);
 	if (!c->link && c->may_start) {
-		int rc = server_start(c->server, err);
+		int rc = server_start(c->server, NULL, err);
 		if (rc < 0) {
 			c->unreachable = true;
 			return -1;

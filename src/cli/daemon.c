@@ -1,16 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 /* daemon.c - `yard up` and `yard down`: the private daemon by hand. */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "cli/cli.h"
+
+struct up_args {
+	const char *listen;
+};
+
+static const struct opt up_table[] = {
+	{ "listen", 0, OPT_TEXT, OPT_INTO(struct up_args, listen), "ADDR:PORT",
+	  "also listen here by TCP; port 0 takes a free one" },
+};
+
+/* "ready unix:///... https://host:port code CODE": who may come by TCP, and how. */
+static void tell_doors(const struct cli *c, char *told)
+{
+	char *url = strstr(told, " http"), *code = strstr(told, " code ");
+
+	told[strcspn(told, "\n")] = '\0';
+	if (!url)
+		return;
+	if (code) {
+		*code = '\0';
+		code += strlen(" code ");
+	}
+	cli_say(c, "it listens on%s", url);
+	if (code)
+		cli_say(c,
+			"nobody can log in there yet; be its first admin: yard login%s --code %s",
+			url, code);
+}
 
 static int run_up(struct cli *c, const void *args, const struct opts_list *operands)
 {
+	const struct up_args *a = args;
+	AUTO_FREE char *told = NULL;
 	struct err err;
 	int fd = server_connect(&c->server, NULL);
 
-	(void)args, (void)operands;
+	(void)operands;
 	if (fd >= 0) {
 		close(fd);
 		AUTO_FREE char *url = server_url(&c->server);
@@ -23,10 +56,14 @@ static int run_up(struct cli *c, const void *args, const struct opts_list *opera
 			c->server.named ? c->server.named : "this machine");
 		return cli_fail(c, &err);
 	}
-	if (server_start(&c->server, &err) < 0)
+	if (a->listen)
+		setenv("YARD_LISTEN", a->listen, 1);
+	if (server_start(&c->server, &told, &err) < 0)
 		return cli_fail(c, &err);
 	cli_say(c, "the daemon is up: socket %s, state in %s", c->server.socket,
 		c->server.state);
+	if (told)
+		tell_doors(c, told);
 	return 0;
 }
 
@@ -35,6 +72,9 @@ const struct command cmd_up = {
 	.group = COMMAND_YARD,
 	.operands = "",
 	.summary = "start a daemon of your own",
+	.table = up_table,
+	.count = COUNT_OF(up_table),
+	.args_size = sizeof(struct up_args),
 	.run = run_up,
 };
 

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/connect.h"
@@ -344,12 +345,26 @@ static int wait_answer(const struct server *s, int tries)
 	return -1;
 }
 
-int server_start(const struct server *s, struct err *err)
+/* The daemon's line, once it is ready; NULL: it ended without one. */
+static char *hear_ready(int fd)
+{
+	AUTO_BUF struct buf line = { 0 };
+	struct pollfd p = { fd, POLLIN, 0 };
+	char room[512];
+	ssize_t n;
+
+	while (!strchr(buf_str(&line), '\n') && poll(&p, 1, READY_MS) == 1 &&
+	       (n = read(fd, room, sizeof room)) > 0)
+		buf_add(&line, room, (size_t)n);
+	return line.len ? buf_take(&line) : NULL;
+}
+
+int server_start(const struct server *s, char **told, struct err *err)
 {
 	AUTO_FREE char *program = find_daemon(err);
 	AUTO_FREE char *log = str_printf("%s/yardd.log", s->state);
 	AUTO_FREE char *folder = mem_strdup(s->socket);
-	char words[512], byte;
+	char words[512];
 	int ready[2];
 
 	if (!program || make_folder(s->state, err) < 0 ||
@@ -364,9 +379,12 @@ int server_start(const struct server *s, struct err *err)
 	close(say);
 	if (rc != 0)
 		return err_set(err, ERR_IO, "start %s: %s", program, strerror(rc));
-	struct pollfd p = { hear, POLLIN, 0 };
-	if (poll(&p, 1, READY_MS) == 1 && read(hear, &byte, 1) == 1)
+	AUTO_FREE char *line = hear_ready(hear);
+	if (line) {
+		if (told)
+			*told = TAKE(line);
 		return 1;
+	}
 	/* It ended: perhaps because another yard's was first. */
 	if (wait_answer(s, 2000 / RETRY_MS) == 0)
 		return 0;

@@ -40,7 +40,8 @@ char *server_authority(const struct server *s); /* "host:port"; the caller frees
 void server_fini(struct server *s);
 /* A connected socket, or -1. */
 int server_connect(const struct server *s, struct err *err);
-/* Starts the private daemon and waits until it answers: 1.  0: somebody else was first. */
-int server_start(const struct server *s, struct err *err);
+/* Starts the private daemon and waits until it answers: 1.  0: somebody else was first.
+ * told (may be NULL): what it said then, "ready URL... [code CODE]"; the caller frees. */
+int server_start(const struct server *s, char **told, struct err *err);
 /* Asks the daemon behind the socket to end, and waits for that.  Its tasks go on. */
 int server_stop(const struct server *s, struct err *err);
