@@ -40,7 +40,8 @@ static void answer(struct exchange *ex, int status, const char *type, const char
 		return; /* nobody is there any more */
 	buf_clear(out);
 	write_head(ex, out, status, type);
-	http_write_length(out, len);
+	if (status != 204) /* which by its number has no body, and may not say so */
+		http_write_length(out, len);
 	http_write_head_end(out);
 	if (!str_eq(ex->head->method, "HEAD"))
 		buf_add(out, body, len);
