@@ -19,7 +19,7 @@ struct reading {
 	struct err *err;
 };
 
-static void list_add(struct opts_list *l, const char *text)
+void opts_list_add(struct opts_list *l, const char *text)
 {
 	mem_grow(&l->items, &l->cap, l->count, sizeof *l->items);
 	l->items[l->count++] = text;
@@ -98,7 +98,7 @@ static int store(struct reading *r, const struct opt *opt, const char *value)
 		return 0;
 	}
 	if (opt->kind == OPT_LIST) {
-		list_add(field, value);
+		opts_list_add(field, value);
 		return 0;
 	}
 	if (read_number(opt, value, &number) < 0)
@@ -192,7 +192,7 @@ static enum opts_result read_short(struct reading *r, const char *letters)
 static void take_rest(struct reading *r)
 {
 	while (r->at < r->argc)
-		list_add(r->operands, r->argv[r->at++]);
+		opts_list_add(r->operands, r->argv[r->at++]);
 }
 
 enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, void *into,
@@ -215,7 +215,7 @@ enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, v
 		} else if (arg[0] == '-' && arg[1]) {
 			result = read_short(&r, arg + 1);
 		} else {
-			list_add(operands, arg);
+			opts_list_add(operands, arg);
 			if (o->stop_at_first)
 				take_rest(&r);
 		}

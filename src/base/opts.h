@@ -61,6 +61,7 @@ enum opts_result { OPTS_BAD = -1, OPTS_OK = 0, OPTS_HELP = 1 };
 enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, void *into,
 			    struct opts_list *operands, struct err *err);
 void opts_help(const struct opts *o, struct buf *out);
+void opts_list_add(struct opts_list *l, const char *item); /* borrows it */
 void opts_list_fini(struct opts_list *l);
 
 #define AUTO_OPTS_LIST __attribute__((cleanup(opts_list_fini)))

@@ -116,15 +116,16 @@ const struct command cmd_quota_show = QUOTA_SHOW("quota show");
 /* ---- set ---- */
 
 struct set_args {
-	const char *cpus, *memory, *jobs;
+	const char *cpu, *memory, *gpus, *jobs;
 	struct opts_list devices;
 };
 
 /* clang-format off */
 static const struct opt set_table[] = {
-	{ "cpus", 'c', OPT_TEXT, OPT_INTO(struct set_args, cpus), "N", "cores at a time, or none for no limit" },
+	{ "cpu", 'c', OPT_TEXT, OPT_INTO(struct set_args, cpu), "N", "cores at a time, or none for no limit" },
 	{ "mem", 'm', OPT_TEXT, OPT_INTO(struct set_args, memory), "SIZE", "memory at a time, such as 64Gi, or none" },
-	{ "device", 'd', OPT_LIST, OPT_INTO(struct set_args, devices), "TYPE:N", "devices of a type at a time, or TYPE:none" },
+	{ "gpu", 'g', OPT_TEXT, OPT_INTO(struct set_args, gpus), "N", "gpus at a time, or none" },
+	{ "device", 'd', OPT_LIST, OPT_INTO(struct set_args, devices), "TYPE=N", "devices of another type at a time, or TYPE=none" },
 	{ "jobs", 'j', OPT_TEXT, OPT_INTO(struct set_args, jobs), "N", "jobs that run at a time, or none" },
 };
 /* clang-format on */
@@ -155,11 +156,11 @@ static void put_known(struct json *j, const char *key, int64_t value)
 		json_i64(j, key, value);
 }
 
-/* "gpu:2" of the options, where it names that type. */
+/* "npu=2" of the options, where it names that type. */
 static const char *given_device(const struct opts_list *given, const char *type, size_t n)
 {
 	for (size_t i = given->count; i-- > 0;)
-		if (strncmp(given->items[i], type, n) == 0 && given->items[i][n] == ':')
+		if (strncmp(given->items[i], type, n) == 0 && given->items[i][n] == '=')
 			return given->items[i] + n + 1;
 	return NULL;
 }
@@ -173,7 +174,7 @@ static int put_device(struct json *j, const char *type, size_t n, const char *te
 	if (str_eq(text, "none"))
 		return 0;
 	if (!n || read_count(text, &count) < 0)
-		return err_set(err, ERR_INVALID, "--device: '%s:%s' is not TYPE:N", key,
+		return err_set(err, ERR_INVALID, "--device: '%s=%s' is not TYPE=N", key,
 			       text);
 	json_i64(j, key, count);
 	return 0;
@@ -189,13 +190,13 @@ static int put_devices(struct json *j, const struct doc_node *old,
 		    put_device(j, d->key, strlen(d->key), d->text, err) < 0)
 			return -1;
 	for (size_t i = 0; i < given->count; i++) {
-		const char *item = given->items[i], *colon = strchr(item, ':');
-		if (!colon)
-			return err_set(err, ERR_INVALID, "--device: '%s' is not TYPE:N",
+		const char *item = given->items[i], *equals = strchr(item, '=');
+		if (!equals)
+			return err_set(err, ERR_INVALID, "--device: '%s' is not TYPE=N",
 				       item);
-		size_t n = (size_t)(colon - item);
-		if (given_device(given, item, n) == colon + 1 &&
-		    put_device(j, item, n, colon + 1, err) < 0)
+		size_t n = (size_t)(equals - item);
+		if (given_device(given, item, n) == equals + 1 &&
+		    put_device(j, item, n, equals + 1, err) < 0)
 			return -1;
 	}
 	json_end(j);
@@ -203,15 +204,15 @@ static int put_devices(struct json *j, const struct doc_node *old,
 }
 
 /* The server takes a quota whole: what is not named stays as it was. */
-static int make_body(const struct set_args *a, const struct doc_node *old,
-		     struct buf *body, struct err *err)
+static int make_body(const struct set_args *a, const struct opts_list *devices,
+		     const struct doc_node *old, struct buf *body, struct err *err)
 {
 	int64_t cpu = doc_i64(old, "cpu_milli", -1);
 	int64_t memory = doc_i64(old, "memory_bytes", -1);
 	int64_t jobs = doc_i64(old, "max_running_jobs", -1);
 	struct json j;
 
-	if (put_number("cpus", a->cpus, units_cpu, &cpu, err) < 0 ||
+	if (put_number("cpu", a->cpu, units_cpu, &cpu, err) < 0 ||
 	    put_number("mem", a->memory, units_bytes, &memory, err) < 0 ||
 	    put_number("jobs", a->jobs, read_count, &jobs, err) < 0)
 		return -1;
@@ -220,7 +221,7 @@ static int make_body(const struct set_args *a, const struct doc_node *old,
 	put_known(&j, "cpu_milli", cpu);
 	put_known(&j, "memory_bytes", memory);
 	put_known(&j, "max_running_jobs", jobs);
-	if (put_devices(&j, doc_get(old, "devices"), &a->devices, err) < 0)
+	if (put_devices(&j, doc_get(old, "devices"), devices, err) < 0)
 		return -1;
 	json_end(&j);
 	return 0;
@@ -232,10 +233,17 @@ static int set_quota(struct cli *c, const struct set_args *a, const char *scope,
 	AUTO_FREE char *target = quota_target(scope, name);
 	AUTO_ANSWER struct answer old = { 0 };
 	AUTO_BUF struct buf body = { 0 };
+	AUTO_FREE char *gpus = str_printf("gpu=%s", a->gpus ? a->gpus : "");
+	AUTO_OPTS_LIST struct opts_list devices = { 0 };
 	struct err err;
 
+	for (size_t i = 0; i < a->devices.count; i++)
+		opts_list_add(&devices, a->devices.items[i]);
+	if (a->gpus)
+		opts_list_add(&devices, gpus);
 	if (cli_get(c, &old, &err, "%s", target) < 0 ||
-	    make_body(a, doc_get(doc_root(old.doc), "quota"), &body, &err) < 0 ||
+	    make_body(a, &devices, doc_get(doc_root(old.doc), "quota"), &body, &err) <
+		    0 ||
 	    people_send(c, "PUT", target, &body, NULL, &err) < 0)
 		return cli_fail(c, &err);
 	return 0;
