@@ -44,7 +44,7 @@ void people_refuse(struct people *p, const struct err *err);
 void people_give_token(struct people *p, const struct principal *user, unsigned scopes,
 		       int64_t most_ms);
 
-/* NULL: no admin asks (role and credential). */
+/* By role and by credential. */
 bool people_admin(const struct exchange *ex);
 void people_not_found(struct exchange *ex, const char *what, const char *name);
 

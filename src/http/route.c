@@ -215,8 +215,8 @@ int route_allows(const struct route *r, const struct principal *p, struct err *e
 	if (!p)
 		return err_set(
 			err, ERR_UNKNOWN_CALLER,
-			"not known who you are: by TCP only /version and /health are answered; "
-			"use the daemon's unix socket");
+			"not known who you are: by TCP an Authorization header says it, with a "
+			"token or a password; see POST " WIRE_PREFIX "/login");
 	if (r->rule == RULE_ADMIN && p->role != ROLE_ADMIN)
 		return err_set(err, ERR_DENIED, "this is for administrators; you are %s",
 			       p->name);
