@@ -230,7 +230,7 @@ static void by_tcp(const struct fixture *f)
 	OK(a.status == 200 && !strstr(buf_str(&a.body), "live_jobs"),
 	   "and the health, but not how busy it is");
 	ask(&c, &a, "GET", "/jobs", NULL);
-	OK(a.status == 401 && has(&a, "unix socket"),
+	OK(a.status == 401 && has(&a, "Authorization header"),
 	   "all else is 401 and says what to do");
 	ask(&c, &a, "POST", "/jobs", JOB);
 	OK(a.status == 401, "a submit too");
