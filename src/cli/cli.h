@@ -81,7 +81,8 @@ int cli_task_rank(const struct job *j, const char *text, struct err *err);
 int64_t cli_now_ms(void);
 
 extern const struct command cmd_secret_set, cmd_secret_ls, cmd_secret_rm;
-extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue, cmd_events;
+extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
+	cmd_events;
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
 	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
 	cmd_completion, cmd_doctor;

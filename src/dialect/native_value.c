@@ -361,7 +361,8 @@ static void read_secret(struct native_reader *r, const struct doc_node *n, struc
 	const struct field_set *const sets[] = { &set, NULL };
 
 	if (n->kind != DOC_MAP) {
-		not_allowed(r, n, "{name: NAME, env: VARIABLE} or {name: NAME, file: PATH}");
+		not_allowed(r, n,
+			    "{name: NAME, env: VARIABLE} or {name: NAME, file: PATH}");
 		return;
 	}
 	native_fields(r, &set, n, spec_add_secret(s, NULL));

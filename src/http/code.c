@@ -25,10 +25,10 @@ void handle_code_has(struct exchange *ex)
 	if (check_hash(ex, &err) < 0)
 		answer_error(ex, &err);
 	else
-		answer_empty(ex, depot_code_has(ex->server->config.depot, ex->param[0],
-						key)
-					 ? 200
-					 : 404);
+		answer_empty(ex,
+			     depot_code_has(ex->server->config.depot, ex->param[0], key)
+				     ? 200
+				     : 404);
 }
 
 static void stored(void *arg, const struct err *err)

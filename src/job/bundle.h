@@ -45,7 +45,7 @@ struct secret_set {
 	struct secret_grant items[];
 };
 
-struct secret_set *secret_set_create(size_t count); /* empty grants; one reference */
+struct secret_set *secret_set_create(size_t count);      /* empty grants; one reference */
 struct secret_set *secret_set_ref(struct secret_set *s); /* NULL is fine in both */
 void secret_set_unref(struct secret_set *s);
 
@@ -84,7 +84,7 @@ struct bundle {
 	int64_t uid_base; /* root mode: first host uid of the owner's range; -1: private mode */
 	int64_t uid_count;
 	struct secret_set *secrets; /* or NULL */
-	int64_t owner_uid; /* who submitted it, on this machine; -1: not known */
+	int64_t owner_uid;          /* who submitted it, on this machine; -1: not known */
 };
 
 struct bundle *bundle_create(struct task_ref ref);
