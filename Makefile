@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Trainyard: meson and ninja do the work, this file gives it short names.
 #
-#   make build      build/yard, build/yardd, build/yard-shim, build/yard-unpack
+#   make build      build/yard, build/yardd and what they start or load
 #   make run        trains a small model on a yard of its own, and ends by itself
 #   make test       everything a change must pass, below twenty minutes
 #   make test-full  that, and what is long or heavy
@@ -15,7 +15,8 @@
 PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
-PROGRAMS = $(BUILD)/yard $(BUILD)/yardd $(BUILD)/yard-shim $(BUILD)/yard-unpack
+# yard-tls.so is what yard loads for https.
+PROGRAMS = $(BUILD)/yard $(BUILD)/yardd $(BUILD)/yard-shim $(BUILD)/yard-unpack $(BUILD)/yard-tls.so
 
 .PHONY: all build run test test-full bench lint install clean setup-%
 .NOTPARALLEL:
