@@ -254,8 +254,8 @@ static void test_damage(struct rig *g)
 		"{}",
 		"{\"role\":\"king\"}",
 		"{\"role\":\"admin\",\"groups\":[1]}",
-		"{\"role\":\"admin\",\"groups\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
-		"\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}"
+		("{\"role\":\"admin\",\"groups\":[\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\","
+		 "\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}"),
 	};
 	int there = 0;
 
