@@ -297,7 +297,7 @@ void store_batch_files_gone(struct store_batch *b, int64_t job)
 
 size_t store_batch_count(const struct store_batch *b)
 {
-	return b->record_count;
+	return b->record_count + b->forget_count;
 }
 
 static int within_limit(int asked)

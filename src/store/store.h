@@ -48,7 +48,7 @@ void store_batch_destroy(struct store_batch *b);
  * its events are given at boot, while it has a row whose state is not JOB_ENDED. */
 void store_batch_event(struct store_batch *b, const struct event *e);
 void store_batch_row(struct store_batch *b, const struct store_row *row);
-size_t store_batch_count(const struct store_batch *b); /* events */
+size_t store_batch_count(const struct store_batch *b); /* events, deletions */
 
 typedef void (*store_done)(void *arg, const struct err *err); /* err NULL: durable */
 

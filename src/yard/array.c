@@ -104,6 +104,13 @@ static void make_member(struct yard *y, struct job *array)
 	yard_record_submit(y, &e, spec, NULL, NULL);
 }
 
+/* Many arrays may begin at once: beyond what their owner may have, each has one member. */
+static bool may_grow(const struct yard *y, const struct live *l)
+{
+	return l->member_count == 0 ||
+	       yard_jobs_of(y, l->job->owner) < (size_t)y->config.max_jobs_per_user;
+}
+
 void yard_array_fill(struct yard *y, struct live *l)
 {
 	struct job *j = l->job;
@@ -112,7 +119,7 @@ void yard_array_fill(struct yard *y, struct live *l)
 	if (y->booting)
 		return; /* yard_array_resume() does it, once all that lives is known */
 	while (j->state == JOB_OPEN && j->members.made < j->spec->array.count &&
-	       l->member_count < most)
+	       l->member_count < most && may_grow(y, l))
 		make_member(y, j);
 }
 

@@ -5,7 +5,8 @@
  * it.  From then on nobody sees it.  Its files are removed after that; the store keeps its
  * number until they are, so that what a crash left is removed at the next boot.  Members
  * go with their array, a bounded number a batch: each batch forgets the array too, which
- * is harmless, and whoever removes the array's own files looks for further members. */
+ * is harmless, and whoever removes the array's own files looks for further members.  Only
+ * the first batch has the audit event: the others finish what it tells of. */
 #include "yard/edit.h"
 
 #include "base/mem.h"
@@ -20,7 +21,7 @@
 
 struct subject {
 	const struct principal *who;
-	bool may;
+	bool may, is_array;
 	int64_t array;
 };
 
@@ -30,6 +31,7 @@ static void look_at_row(void *arg, const struct store_row *row)
 
 	s->may = !s->who || who_may_touch(s->who, row->owner, row->group);
 	s->array = row->array;
+	s->is_array = row->members > 0;
 }
 
 static int no_job(int64_t job, struct err *err)
@@ -102,26 +104,42 @@ void yard_free_forgets(struct forget *forgets, size_t count)
 	free(forgets);
 }
 
-/* A held job looks at what it waits for once more when the last of it has ended. */
-static int check_dependants(struct yard *y, int64_t job, struct err *err)
+/* Whether it is, or is a member of, what is to be deleted.  asked: those that are not. */
+static bool goes_with(struct yard *y, int64_t on, const struct subject *s, int64_t job,
+		      struct map *asked)
 {
+	struct subject found = { 0 };
+
+	if (on == job)
+		return true;
+	if (!s->is_array || on < job || yard_find(y, on) || map_get(asked, on))
+		return false;
+	store_row(y->config.store, on, look_at_row, &found, NULL);
+	map_put(asked, on, y);
+	return found.array == job;
+}
+
+/* A held job looks at what it waits for once more when the last of it has ended. */
+static int check_dependants(struct yard *y, const struct subject *s, int64_t job,
+			    struct err *err)
+{
+	struct map *asked = map_create();
+	int64_t waits = 0;
 	const struct live *l;
 
-	for (size_t it = 0; (l = map_next(y->live, &it));) {
-		const struct spec *s = l->job->spec;
-		for (size_t i = 0; l->job->state == JOB_HELD && i < s->after_count; i++) {
-			struct subject on = { 0 };
-			if (s->after[i].job != job && !yard_find(y, s->after[i].job))
-				store_row(y->config.store, s->after[i].job, look_at_row,
-					  &on, NULL);
-			if (s->after[i].job == job || on.array == job)
-				return err_set(
-					err, ERR_CONFLICT,
-					"job %lld waits for it; stop that one first",
-					(long long)l->job->id);
-		}
+	for (size_t it = 0; !waits && (l = map_next(y->live, &it));) {
+		const struct spec *spec = l->job->spec;
+		if (l->job->state != JOB_HELD)
+			continue;
+		for (size_t i = 0; !waits && i < spec->after_count; i++)
+			if (goes_with(y, spec->after[i].job, s, job, asked))
+				waits = l->job->id;
 	}
-	return 0;
+	map_destroy(asked);
+	return waits ? err_set(err, ERR_CONFLICT,
+			       "job %lld waits for it; stop that one first",
+			       (long long)waits)
+		     : 0;
 }
 
 static int check_delete(struct yard *y, const struct principal *who, int64_t job,
@@ -154,7 +172,7 @@ static int check_delete(struct yard *y, const struct principal *who, int64_t job
 	if (y->trouble.code != ERR_NONE)
 		return err_set(err, ERR_BUSY, "the yard cannot write to its disk now: %s",
 			       y->trouble.text);
-	return check_dependants(y, job, err);
+	return check_dependants(y, &s, job, err);
 }
 
 struct gathering {
@@ -185,31 +203,16 @@ static void take_key(void *arg, const struct event *e)
 }
 
 /* The job itself, which comes last, and as many of its members as one batch may have. */
-static void forget_batch(struct yard *y, int64_t job, const char *by, yard_done done,
-			 void *arg)
+static void gather_batch(struct yard *y, int64_t job, struct gathering *g)
 {
 	struct store_query q = {
 		.array = job, .live = -1, .outcome = -1, .limit = FORGET_BATCH
 	};
-	struct event e = { .kind = EV_AUDIT };
-	struct gathering g = { 0 };
 	int64_t next;
 
-	store_list(y->config.store, &q, gather_member, &g, &next, NULL);
-	gather(&g, job);
-	store_events(y->config.store, job, 0, 1, take_key, &g.items[g.count - 1], NULL);
-	e.by = mem_strdup(by);
-	e.scope = mem_strdup("job.delete");
-	e.name = str_printf("%lld", (long long)job);
-	if (g.count > 1)
-		e.text = str_printf("with %zu of its members", g.count - 1);
-	yard_record_forget(y, &e, g.items, g.count, done, arg);
-}
-
-static void note_member(void *arg, const struct store_row *row)
-{
-	(void)row;
-	*(bool *)arg = true;
+	store_list(y->config.store, &q, gather_member, g, &next, NULL);
+	gather(g, job);
+	store_events(y->config.store, job, 0, 1, take_key, &g->items[g->count - 1], NULL);
 }
 
 static void removed(void *arg, const struct err *err)
@@ -237,15 +240,15 @@ static void remove_files(struct yard *y, int64_t job)
 /* Further members first: the number of their array is what leads to them after a crash. */
 static void go_on_forgetting(struct yard *y, int64_t job)
 {
-	struct store_query q = { .array = job, .live = -1, .outcome = -1, .limit = 1 };
-	bool more = false;
-	int64_t next;
+	struct gathering g = { 0 };
 
-	store_list(y->config.store, &q, note_member, &more, &next, NULL);
-	if (more)
-		forget_batch(y, job, NULL, NULL, NULL);
-	else
-		remove_files(y, job);
+	gather_batch(y, job, &g);
+	if (g.count > 1) {
+		yard_record_forget(y, NULL, g.items, g.count, NULL, NULL);
+		return;
+	}
+	yard_free_forgets(g.items, g.count);
+	remove_files(y, job);
 }
 
 void yard_forgotten(struct yard *y, const struct forget *forgets, size_t count)
@@ -275,11 +278,19 @@ int yard_resume_forgetting(struct yard *y, struct err *err)
 void yard_delete(struct yard *y, const struct principal *who, int64_t job, yard_done done,
 		 void *arg)
 {
+	struct event e = { .kind = EV_AUDIT };
+	struct gathering g = { 0 };
 	struct err err = { 0 };
 
 	if (check_delete(y, who, job, &err) < 0) {
 		yard_refuse(y, &err, done, arg);
 		return;
 	}
-	forget_batch(y, job, who->name, done, arg);
+	gather_batch(y, job, &g);
+	e.by = mem_strdup(who->name);
+	e.scope = mem_strdup("job.delete");
+	e.name = str_printf("%lld", (long long)job);
+	if (g.count > 1)
+		e.text = mem_strdup("with its members");
+	yard_record_forget(y, &e, g.items, g.count, done, arg);
 }

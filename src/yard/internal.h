@@ -33,7 +33,7 @@ void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,
 /* An EV_AUDIT with the documents it tells of; takes both. */
 void yard_record_docs(struct yard *y, struct event *e, struct yard_doc *docs,
 		      size_t count, yard_done done, void *arg);
-/* An EV_AUDIT with the jobs that are deleted; takes both. */
+/* An EV_AUDIT, or NULL, with the jobs that are deleted; takes both. */
 void yard_record_forget(struct yard *y, struct event *e, struct forget *forgets,
 			size_t count, yard_done done, void *arg);
 void yard_answer(struct yard *y, int64_t job, bool again, yard_done done, void *arg);

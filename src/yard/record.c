@@ -279,9 +279,13 @@ void yard_record_forget(struct yard *y, struct event *e, struct forget *forgets,
 {
 	struct pending *p;
 
-	append(y, e);
+	if (e) {
+		append(y, e);
+		enqueue(y, e, 0, done, arg);
+	} else {
+		yard_answer(y, 0, false, done, arg);
+	}
 	batch_forgets(y, forgets, count);
-	enqueue(y, e, 0, done, arg);
 	p = &y->waiting.items[y->waiting.count - 1];
 	p->forgets = forgets;
 	p->forget_count = count;
@@ -385,6 +389,7 @@ static void rebuild_batch(struct yard *y)
 		struct event *e = &y->committing.items[i].event;
 		struct live *l = e->job ? yard_find(y, e->job) : NULL;
 
+		batch_forgets(y, p->forgets, p->forget_count);
 		if (e->kind == EVENT_KIND_COUNT)
 			continue;
 		if (e->kind == EV_SUBMITTED && l)
@@ -394,7 +399,6 @@ static void rebuild_batch(struct yard *y)
 			e->spec = NULL;
 		if (YARD_PLANT != PLANT_DOCS)
 			batch_docs(y, p->docs, p->doc_count);
-		batch_forgets(y, p->forgets, p->forget_count);
 		if (l)
 			yard_mark_dirty(y, l);
 	}

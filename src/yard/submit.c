@@ -26,6 +26,11 @@ static int known_key(struct yard *y, const char *owner, const char *key,
 			       "idempotency key '%s' cannot be looked up: %s", key,
 			       why.text);
 	}
+	if (!l && yard_is_forgotten(y, *job))
+		return err_set(err, ERR_BUSY,
+			       "job %lld, which idempotency key '%s' made, is being deleted; "
+			       "ask again in a moment",
+			       (long long)*job, key);
 	if (str_eq(stored, digest ? digest : ""))
 		return 1;
 	return err_set(err, ERR_CONFLICT,
@@ -135,8 +140,8 @@ static int check_submit(struct yard *y, const struct principal *who, const struc
 			err, ERR_DENIED,
 			"group: %s is not in group '%s'; leave it out or write '%s'",
 			who->name, group, who->group);
-	if (check_inputs(who, s, err) < 0 || check_limits(y, who, s, err) < 0 || check_uids(y, who, err) < 0 ||
-	    check_dependencies(y, who, s, err) < 0)
+	if (check_inputs(who, s, err) < 0 || check_limits(y, who, s, err) < 0 ||
+	    check_uids(y, who, err) < 0 || check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);
 }

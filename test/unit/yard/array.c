@@ -147,6 +147,34 @@ static void priorities(struct rig *g)
 	stop(g, id);
 }
 
+/* Arrays that all begin at once, because one that they waited for has ended. */
+static void crowd(struct rig *g)
+{
+	enum { ARRAYS = 50, MEMBERS = 100, MOST = 60 };
+	int64_t gate = submit(g, spec("gate", 100));
+	struct answer a = { 0 }, made[ARRAYS];
+	int ended = 0;
+
+	for (int i = 0; i < ARRAYS; i++) {
+		struct spec *s = array("crowd", MEMBERS, 0);
+		spec_add_after(s, gate, false);
+		yard_submit(g->yard, &g->alice, s, NULL, NULL, done, &made[i]);
+	}
+	yard_set_limits(g->yard, MOST, 100, 0);
+	OK(yard_live_count(g->yard) == ARRAYS + 1, "arrays that wait have no members");
+	yard_stop(g->yard, &g->alice, gate, NULL, done, &a);
+	for (int i = 0; i < 100000 && yard_live(g->yard, gate); i++)
+		pass(g, 1);
+	OK(yard_live_count(g->yard) <= 2 * ARRAYS + MOST,
+	   "a user's arrays together make no more than one may have, and one each (%zu)",
+	   yard_live_count(g->yard));
+	for (int i = 0; i < 100000 && yard_live_count(g->yard); i++)
+		pass(g, 1000);
+	for (int i = 0; i < ARRAYS; i++)
+		ended += outcome_of(g, made[i].job) == OUTCOME_SUCCEEDED;
+	IS_INT(ended, ARRAYS, "and all of them run to their end");
+}
+
 int main(void)
 {
 	struct engine_sim_faults quiet = { .run_ms_max = 200 },
@@ -161,6 +189,7 @@ int main(void)
 	down(&g);
 	up(&g, &quiet);
 	runs(&g);
+	crowd(&g);
 	down(&g);
 	return END();
 }

@@ -3,6 +3,7 @@
 #include "rig.h"
 
 #include "base/str.h"
+#include "store/docs.h"
 #include "store/forget.h"
 #include "store/list.h"
 #include "yard/edit.h"
@@ -162,6 +163,11 @@ static int members_of(struct rig *g, int64_t array)
 	return count;
 }
 
+static void count_audit(void *arg, const struct event *e)
+{
+	*(int *)arg += str_eq(e->scope, "job.delete");
+}
+
 /* More members than one batch deletes. */
 static void arrays(struct rig *g)
 {
@@ -169,6 +175,7 @@ static void arrays(struct rig *g)
 	struct spec *s = spec("many", 100);
 	struct answer a;
 	int64_t array;
+	int lines = 0;
 
 	down(g);
 	up(g, &quick);
@@ -185,6 +192,8 @@ static void arrays(struct rig *g)
 	for (int i = 0; i < 1000 && members_of(g, array); i++)
 		pass(g, 10);
 	IS_INT(members_of(g, array), 0, "and its members go with it");
+	store_audit(g->store, 0, 1000, count_audit, &lines, NULL);
+	IS_INT(lines, 1, "one deletion is one line of the audit log");
 }
 
 static void keys(struct rig *g)
@@ -199,6 +208,13 @@ static void keys(struct rig *g)
 	told(g, &b);
 	OK(b.err.code == ERR_NONE && !b.again && b.job > a.job,
 	   "the key of a deleted job makes a new one");
+	run_out(g, b.job);
+	yard_delete(g->yard, &g->alice, b.job, done, &a);
+	b = (struct answer){ 0 };
+	yard_submit(g->yard, &g->alice, spec("k", 100), "key", "d", done, &b);
+	told(g, &b);
+	OK(b.err.code == ERR_BUSY, "of one that is being deleted it gives no job: %s",
+	   b.err.text);
 }
 
 int main(void)
