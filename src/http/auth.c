@@ -15,6 +15,10 @@ static void find_place(struct auth *a)
 {
 	struct in6_addr six;
 
+	if (a->peer.uid >= 0) { /* each account of this machine for itself */
+		snprintf(a->place, sizeof a->place, "uid %lld", (long long)a->peer.uid);
+		return;
+	}
 	snprintf(a->place, sizeof a->place, "%s", a->peer.address);
 	if (inet_pton(AF_INET6, a->peer.address, &six) != 1)
 		return;
@@ -28,6 +32,11 @@ void auth_init(struct auth *a, struct http_server *s, const struct world_peer *p
 {
 	*a = (struct auth){ .server = s, .peer = *peer };
 	find_place(a);
+}
+
+const char *auth_from(const struct auth *a)
+{
+	return a->peer.uid >= 0 ? a->place : a->peer.address;
 }
 
 void auth_fini(struct auth *a)
@@ -59,6 +68,7 @@ static int ask_token(struct auth *a, const char *text, struct err *err)
 	if (who_by_token(a->server->config.who, text, &a->who, a->token, err) < 0)
 		return -1;
 	a->by = AUTH_TOKEN;
+	a->generation = who_generation(a->server->config.who);
 	return 0;
 }
 
@@ -71,6 +81,7 @@ static void password_seen(void *arg, const struct principal *p, int64_t wait_ms,
 	if (!err) {
 		a->who = *p;
 		a->by = AUTH_PASSWORD;
+		a->generation = who_generation(a->server->config.who);
 	}
 	a->done(a->arg, err, wait_ms);
 }
@@ -105,10 +116,10 @@ static int ask_header(struct auth *a, const char *value, bool open, struct err *
 	if (given.kind == AUTHORIZATION_BEARER) {
 		rc = ask_token(a, given.token, err);
 	} else if (!open) {
-		a->login = who_login(a->server->config.who,
-				     &(struct who_attempt){ given.name, given.password,
-							    a->peer.address },
-				     password_seen, a);
+		a->login = who_login(
+			a->server->config.who,
+			&(struct who_attempt){ given.name, given.password, auth_from(a) },
+			password_seen, a);
 		rc = 1;
 	}
 	authorization_wipe(&given);
@@ -152,9 +163,12 @@ bool auth_stands(const struct auth *a)
 	const struct who_token *t;
 	struct principal now;
 
+	if (a->by == AUTH_NOBODY ||
+	    (a->by != AUTH_TOKEN && a->generation == who_generation(d)))
+		return true;
 	switch (a->by) {
 	case AUTH_NOBODY:
-		return true;
+		break;
 	case AUTH_PEER:
 		return who_by_peer(d, &a->peer, &now, NULL) == 0 &&
 		       now.role == a->who.role && str_eq(now.name, a->who.name) &&
@@ -166,4 +180,12 @@ bool auth_stands(const struct auth *a)
 		return account_stands(a);
 	}
 	return false;
+}
+
+int auth_check(const struct auth *a, struct err *err)
+{
+	if (auth_stands(a))
+		return 0;
+	return err_set(err, ERR_UNKNOWN_CALLER,
+		       "your account was changed while you asked: ask again");
 }

@@ -30,11 +30,11 @@ struct auth {
 	struct http_server *server;
 	struct world_peer peer;
 	char place[WORLD_ADDRESS_MAX +
-		   4]; /* from where: an IPv4 address, or an IPv6 /64 */
+		   4]; /* from where: an IPv4 address, an IPv6 /64, or "uid 7" */
 	enum auth_by by;
 	struct principal who;           /* unless AUTH_NOBODY */
 	char token[WHO_TOKEN_ID_BYTES]; /* the one used, or "" */
-	uint64_t generation;     /* of the directory, when `who` was found by peer */
+	uint64_t generation;     /* of the directory, when `who` was found */
 	struct who_login *login; /* under way */
 	auth_done done;
 	void *arg;
@@ -42,8 +42,12 @@ struct auth {
 
 void auth_init(struct auth *a, struct http_server *s, const struct world_peer *peer);
 void auth_fini(struct auth *a); /* a login under way is given up */
+/* By what wrong passwords are counted: the address, or "uid 7" by the unix socket. */
+const char *auth_from(const struct auth *a);
 /* 0: known, or nobody; -1: refused; 1: it takes a moment, done() tells.  A request that
  * anybody may make (open) is never refused here and costs no password. */
 int auth_ask(struct auth *a, const struct http_head *head, bool open, struct err *err);
-/* Whether who was found is still that, after accounts changed. */
+/* Whether who was found is still that, after accounts changed.  Costs nothing when none
+ * has. */
 bool auth_stands(const struct auth *a);
+int auth_check(const struct auth *a, struct err *err); /* the same, with words */

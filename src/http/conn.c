@@ -304,7 +304,10 @@ static void end_body(struct conn *c)
 	ex->body_over = true;
 	c->state = CONN_BUSY;
 	world_timer_stop(c->timer);
-	if (ex->route->takes == ROUTE_STREAM)
+	/* A body may take long: what was allowed when it began is asked again. */
+	if (auth_check(&c->auth, &err) < 0)
+		answer_error(ex, &err);
+	else if (ex->route->takes == ROUTE_STREAM)
 		ex->ops->body_end(ex);
 	else if (route_body(ex, &err) < 0)
 		answer_error(ex, &err);

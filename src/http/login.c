@@ -55,7 +55,7 @@ void handle_login_first(struct exchange *ex)
 	if (!p)
 		return;
 	if (who_check_first_code(people_who(p), doc_str(p->body, "code", ""),
-				 ex->auth->peer.address, &wait_ms, &err) == 0)
+				 auth_from(ex->auth), &wait_ms, &err) == 0)
 		people_hash(p, doc_str(p->body, "password", ""), first_hashed);
 	else if (err.code == ERR_BUSY)
 		answer_busy(ex, &err, wait_ms);

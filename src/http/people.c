@@ -99,7 +99,7 @@ void people_login(struct people *p, const char *name, const char *password,
 {
 	struct who_attempt a = { .name = name,
 				 .password = password,
-				 .address = p->ex->auth->peer.address };
+				 .address = auth_from(p->ex->auth) };
 
 	p->known = known;
 	p->login = who_login(people_who(p), &a, on_login, p);
@@ -143,7 +143,13 @@ void people_record(struct people *p, const struct principal *by,
 		   const struct who_change *c, void (*recorded)(struct people *p))
 {
 	AUTO_FREE struct yard_doc *docs = mem_alloc(c->count + 1, sizeof *docs);
+	struct err err;
 
+	/* A password took its time to be hashed: may they still?  Who logs in just did. */
+	if (by == p->ex->who && auth_check(p->ex->auth, &err) < 0) {
+		people_refuse(p, &err);
+		return;
+	}
 	for (size_t i = 0; i < c->count; i++)
 		docs[i] = (struct yard_doc){ c->docs[i].kind, c->docs[i].name,
 					     c->docs[i].body };

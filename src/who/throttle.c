@@ -44,8 +44,8 @@ void throttle_destroy(struct throttle *t)
 	free(t);
 }
 
-/* 16 bytes that are the same for all addresses of one holder. */
-static void network(const char *address, unsigned char out[16])
+/* 16 bytes that are the same for all addresses of one holder.  False: it is no address. */
+static bool network(const char *address, unsigned char out[16])
 {
 	struct in_addr four;
 
@@ -53,15 +53,14 @@ static void network(const char *address, unsigned char out[16])
 	if (inet_pton(AF_INET, address, &four) == 1) {
 		out[10] = out[11] = 0xff;
 		memcpy(out + 12, &four, 4);
-		return;
+		return true;
 	}
-	if (inet_pton(AF_INET6, address, out) != 1) {
-		memset(out, 0, 16);
-		return;
-	}
+	if (inet_pton(AF_INET6, address, out) != 1)
+		return false;
 	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
 	if (memcmp(out, mapped, sizeof mapped) != 0)
 		memset(out + 8, 0, 8);
+	return true;
 }
 
 static int64_t key_of(const struct throttle *t, enum counted what, const char *name,
@@ -71,7 +70,9 @@ static int64_t key_of(const struct throttle *t, enum counted what, const char *n
 	unsigned char kind = (unsigned char)what, where[16], hash[16];
 	int64_t key;
 
-	network(address, where);
+	if (!network(address, where)) /* the unix socket's "uid 7" */
+		crypto_generichash(where, sizeof where, (const unsigned char *)address,
+				   strlen(address), NULL, 0);
 	crypto_generichash_init(&state, t->key, sizeof t->key, sizeof hash);
 	crypto_generichash_update(&state, &kind, 1);
 	if (what != COUNT_NAME)

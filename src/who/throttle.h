@@ -28,7 +28,7 @@ struct throttle;
 struct throttle *throttle_create(const unsigned char key[32]);
 void throttle_destroy(struct throttle *t); /* NULL is fine */
 /* How long until a try by that name from that address is looked at; 0: at once.  An
- * address of IPv6 counts by its network (/64). */
+ * address of IPv6 counts by its network (/64); what is none counts by its text. */
 int64_t throttle_wait(struct throttle *t, const char *name, const char *address,
 		      int64_t now_ms);
 /* Of the address alone. */

@@ -115,6 +115,13 @@ static void test_networks(void)
 	n = looked_at("ann", "10.0.0.1", 3, 0, 0) +
 	    looked_at("ann", "::ffff:10.0.0.1", 100, 0, 0);
 	IS_INT(n, THROTTLE_FREE_PAIR, "IPv4 is the same however it is written");
+	begin();
+	for (int i = 0; i < 100; i++) {
+		AUTO_FREE char *name = str_printf("n%d", i);
+		looked_at(name, "uid 1000", 1, 0, 0);
+	}
+	OK(throttle_wait(t, "ann", "uid 1000", 0) > 0, "what is no address counts too");
+	OK(throttle_wait(t, "ann", "uid 1001", 0) == 0, "and each by itself");
 }
 
 static void test_memory(void)
