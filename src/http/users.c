@@ -172,7 +172,7 @@ static void hash_new(struct people *p, const struct principal *who)
 }
 
 /* Only an admin changes anything but a password, and only one's own. */
-static int check_fields(const struct people *p, struct err *err)
+static int check_fields(const struct people *p, const struct who_user *u, struct err *err)
 {
 	static const char *const guarded[] = { "role", "groups", "disabled" };
 	const struct doc_node *password = doc_get(p->body, "password");
@@ -185,11 +185,15 @@ static int check_fields(const struct people *p, struct err *err)
 				       guarded[i]);
 	if (password && password->kind == DOC_NULL)
 		return err_set(err, ERR_DENIED, "password: only an admin takes one away");
-	return is_self(p->ex, p->ex->param[0])
-		       ? 0
-		       : err_set(err, ERR_DENIED,
-				 "the token you use may not do what "
-				 "only an admin may");
+	/* A token ends, and may be one that only reads; a password is for good. */
+	if (password && !*u->hash && p->ex->auth->by == AUTH_TOKEN)
+		return err_set(err, ERR_DENIED,
+			       "password: you have none yet, and a token does not make "
+			       "one; ask an admin, or come by the unix socket");
+	return is_self(p->ex, u->name) ? 0
+				       : err_set(err, ERR_DENIED,
+						 "the token you use may not do what "
+						 "only an admin may");
 }
 
 /* A token that was found lying about must not become a password. */
@@ -214,7 +218,7 @@ void handle_user_set(struct exchange *ex)
 	struct people *p = people_begin(ex);
 	if (!p)
 		return;
-	if (check_fields(p, &err) < 0) {
+	if (check_fields(p, u, &err) < 0) {
 		people_refuse(p, &err);
 		return;
 	}
