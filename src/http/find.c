@@ -42,6 +42,16 @@ static bool may(const struct exchange *ex, const struct owner *o)
 	return true;
 }
 
+/* The same words whether it is there or not, and of a member no other number than was
+ * asked by. */
+static int no_job(const char *text, struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "there is no job %s%s", text,
+		       strchr(text, '.') ? ": the array has no such member, or it is not "
+					   "made yet"
+					 : "");
+}
+
 /* "12.3" and "name.3": a member of an array, when there is no job of just that name. */
 static int find_member(struct exchange *ex, const char *text, int64_t *id,
 		       struct err *err)
@@ -62,12 +72,7 @@ static int find_member(struct exchange *ex, const char *text, int64_t *id,
 			       : -1;
 	if (store_find_member(s, of, index, id, err) == 0)
 		return 0;
-	if (err->code != ERR_NOT_FOUND)
-		return -1;
-	return err_set(err, ERR_NOT_FOUND,
-		       "there is no job %s: the array has no such member, or it is not "
-		       "made yet",
-		       text);
+	return err->code == ERR_NOT_FOUND ? no_job(text, err) : -1;
 }
 
 static int find_id(struct exchange *ex, const char *text, int64_t *id, struct err *err)
@@ -94,12 +99,9 @@ int route_job(struct exchange *ex, struct err *err)
 	if (live)
 		copy_owner(&owner, live->owner, live->group);
 	else if (store_row(yard_store(y), id, row_owner, &owner, err) < 0)
-		return err->code == ERR_NOT_FOUND
-			       ? err_set(err, ERR_NOT_FOUND, "there is no job %lld",
-					 (long long)id)
-			       : -1;
+		return err->code == ERR_NOT_FOUND ? no_job(text, err) : -1;
 	if (!who_may_see(ex->who, owner.name, owner.group))
-		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
+		return no_job(text, err);
 	if (route_allows(ex->route, ex->who, err) < 0)
 		return -1;
 	if (!may(ex, &owner))
