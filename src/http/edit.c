@@ -160,10 +160,13 @@ static int read_again(struct exchange *ex, const struct spec *changed, struct sp
 
 	spec_to_json(changed, &text);
 	*out = native->read(buf_str(&text), text.len, &problems);
-	if (!*out)
+	if (*out) /* those of the old one's owner may not be the caller's */
+		secret_check_spec(ex, *out, &problems);
+	bool refused = !*out || problems.count;
+	if (refused)
 		submit_refuse(ex, &problems);
 	problems_fini(&problems);
-	return *out ? 0 : -1;
+	return refused ? -1 : 0;
 }
 
 /* Whom it waited for was a matter of the old one. */
