@@ -28,7 +28,8 @@ struct hasher {
 	struct world_lane *lane;
 	struct hash_cost cost;
 	struct hash_errand *errands;
-	int count; /* under way, cancelled ones too: they still take their time */
+	int count;  /* under way, cancelled ones too: they still take their time */
+	int making; /* of these, to be set */
 };
 
 _Static_assert(WHO_HASH_BYTES > crypto_pwhash_STRBYTES, "a hash fits");
@@ -48,9 +49,9 @@ void hasher_set_cost(struct hasher *h, const struct hash_cost *c)
 	h->cost = *c;
 }
 
-bool hasher_is_full(const struct hasher *h)
+bool hasher_is_full(const struct hasher *h, bool make)
 {
-	return h->count >= WHO_HASHES_MAX;
+	return h->count >= WHO_HASHES_MAX || (make && h->making >= WHO_HASHES_MAX / 2);
 }
 
 static void make_hash(struct hash_errand *e)
@@ -98,6 +99,7 @@ static void worked(void *arg)
 
 	if (e->hasher) {
 		e->hasher->count--;
+		e->hasher->making -= e->make;
 		unlink_errand(e);
 		if (e->done)
 			e->done(e->arg, &e->result);
@@ -125,6 +127,7 @@ struct hash_errand *hasher_ask(struct hasher *h, const char *password, const cha
 		e->next->prev = e;
 	h->errands = e;
 	h->count++;
+	h->making += e->make;
 	world_lane_work(h->lane, work, worked, e);
 	return e;
 }

@@ -19,7 +19,9 @@ struct hash_result {
 struct hasher *hasher_create(struct world *w);
 void hasher_destroy(struct hasher *h); /* nobody is called any more */
 void hasher_set_cost(struct hasher *h, const struct hash_cost *c); /* for tests */
-bool hasher_is_full(const struct hasher *h); /* WHO_HASHES_MAX are under way */
+/* WHO_HASHES_MAX are under way; of passwords to be set half as many, so that one who sets
+ * theirs over and over keeps nobody from logging in. */
+bool hasher_is_full(const struct hasher *h, bool make);
 
 struct hash_errand;
 /* hash NULL: make one.  Else hold the password against it; "": against none, which takes

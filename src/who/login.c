@@ -291,7 +291,7 @@ struct who_login *who_login(struct who *d, const struct who_attempt *a, who_done
 		l->check = same;
 		l->next = same->waiters;
 		same->waiters = l;
-	} else if (hasher_is_full(ls->hasher)) {
+	} else if (hasher_is_full(ls->hasher, false)) {
 		set_wait(l, BUSY_WAIT_MS, "too many are logging in");
 		tell_soon(l);
 	} else {
@@ -358,7 +358,7 @@ struct who_hashing *who_hash(struct who *d, const char *password, who_hashed don
 	if (n < WHO_PASSWORD_MIN || n > WHO_PASSWORD_MAX)
 		err_set(&h->err, ERR_INVALID, "password: %d to %d bytes",
 			WHO_PASSWORD_MIN, WHO_PASSWORD_MAX);
-	else if (hasher_is_full(d->logins->hasher))
+	else if (hasher_is_full(d->logins->hasher, true))
 		err_set(&h->err, ERR_BUSY, "too many are logging in: try again in 1 s");
 	if (h->err.code == ERR_NONE) {
 		h->errand = hasher_ask(d->logins->hasher, password, NULL, on_made, h);

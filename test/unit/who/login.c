@@ -99,6 +99,21 @@ static void test_hash(struct rig *g)
 	add_user(g, "ann", ROLE_MEMBER, "", b.hash);
 }
 
+/* One who sets theirs over and over. */
+static void test_setters(struct rig *g)
+{
+	struct answer set[WHO_HASHES_MAX] = { 0 }, in;
+	int refused = 0;
+
+	for (int i = 0; i < WHO_HASHES_MAX; i++)
+		who_hash(g->d, "correct horse", on_hash, &set[i]);
+	in = login(g, "ann", "correct horse", "10.0.9.1");
+	for (int i = 0; i < WHO_HASHES_MAX; i++)
+		refused += set[i].err.code == ERR_BUSY;
+	OK(in.in, "passwords that are set keep nobody from logging in");
+	IS_INT(refused, WHO_HASHES_MAX / 2, "half of what can be hashed is for them");
+}
+
 static void test_in_and_out(struct rig *g)
 {
 	struct answer in = login(g, "ann", "correct horse", "10.0.0.1");
@@ -267,6 +282,7 @@ int main(void)
 
 	up(&g);
 	test_hash(&g);
+	test_setters(&g);
 	test_in_and_out(&g);
 	test_remembered(&g);
 	test_meanwhile(&g);
