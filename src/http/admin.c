@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/auth.h"
 #include "http/handlers.h"
 #include "wire/api.h"
 
@@ -189,20 +190,57 @@ static void backed_up(void *arg, const struct err *err)
 	exchange_drop(ex);
 }
 
+/* The file is written with the daemon's rights, wherever it is to be: that is for whoever
+ * has these anyway.  An admin of the yard need not be one of this machine. */
+static int check_backup(const struct exchange *ex, const char *path, struct err *err)
+{
+	int64_t uid = ex->auth->by == AUTH_PEER ? ex->auth->peer.uid : -1;
+
+	if (uid != 0 && uid != ex->server->config.daemon_uid)
+		return err_set(
+			err, ERR_DENIED,
+			"a backup is written with the daemon's own rights: ask for "
+			"it by the unix socket, as root or the daemon's user");
+	if (*path != '/')
+		return err_set(err, ERR_INVALID,
+			       "path: give the absolute path of a file to write, as "
+			       "{\"path\": \"/...\"}");
+	return 0;
+}
+
+static char *backup_path(const struct exchange *ex)
+{
+	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, NULL);
+
+	return mem_strdup(d && doc_root(d)->kind == DOC_MAP
+				  ? doc_str(doc_root(d), "path", "")
+				  : "");
+}
+
+static void backup_noted(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct exchange *ex = arg;
+	AUTO_FREE char *path = backup_path(ex);
+
+	(void)job;
+	(void)again;
+	if (err)
+		backed_up(ex, err);
+	else
+		store_backup(yard_store(ex->server->config.yard), path, backed_up, ex);
+}
+
+/* Who takes all there is away is written down first. */
 void handle_backup(struct exchange *ex)
 {
+	AUTO_FREE char *path = backup_path(ex);
 	struct err err;
-	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&ex->body), ex->body.len, &err);
-	const char *path =
-		d && doc_root(d)->kind == DOC_MAP ? doc_str(doc_root(d), "path", "") : "";
 
-	if (*path != '/') {
-		err_set(&err, ERR_INVALID,
-			"path: give the absolute path of a file to write, as {\"path\": "
-			"\"/...\"}");
+	if (check_backup(ex, path, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
 	exchange_hold(ex);
-	store_backup(yard_store(ex->server->config.yard), path, backed_up, ex);
+	yard_change(ex->server->config.yard, ex->who,
+		    &(struct yard_change){ NULL, 0, "backup", path }, backup_noted, ex);
 }
