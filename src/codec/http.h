@@ -73,8 +73,9 @@ void http_parser_destroy(struct http_parser *p); /* NULL is fine */
 /* Moves *data and *len past what was taken.  piece: set for HTTP_ITEM_DATA only. */
 enum http_item http_parser_next(struct http_parser *p, const char **data, size_t *len,
 				struct http_piece *piece, struct err *err);
-/* The stream ended: HTTP_ITEM_END (a body that lasts until then), HTTP_ITEM_MORE (between two
- * messages: nothing is missing), or HTTP_ITEM_FAILED. */
+/* The stream ended: HTTP_ITEM_END (a body that lasts until then, or one whose end was not
+ * given yet), HTTP_ITEM_MORE (between two messages: nothing is missing), or
+ * HTTP_ITEM_FAILED. */
 enum http_item http_parser_eof(struct http_parser *p, struct err *err);
 const struct http_head *http_parser_head(const struct http_parser *p);
 int http_parser_status(const struct http_parser *p); /* 400, 413, 414, 431, 501 or 505 */

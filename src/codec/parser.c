@@ -516,7 +516,7 @@ enum http_item http_parser_next(struct http_parser *p, const char **data, size_t
 
 enum http_item http_parser_eof(struct http_parser *p, struct err *err)
 {
-	if (p->phase == AT_BODY_EOF)
+	if (p->phase == AT_BODY_EOF || p->phase == AT_OVER)
 		return give_end(p);
 	if (http_parser_idle(p) || p->phase == AT_UPGRADED)
 		return HTTP_ITEM_MORE;

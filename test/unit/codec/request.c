@@ -373,6 +373,18 @@ static void ends(void)
 		buf_fini(&out);
 		http_parser_destroy(p);
 	}
+	/* TLS tells of the end together with the last bytes. */
+	struct http_parser *p = http_parser_create(HTTP_RESPONSES);
+	const char *data = "HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nabc";
+	size_t len = strlen(data);
+	struct http_piece piece;
+	struct err err;
+	OK(http_parser_next(p, &data, &len, &piece, &err) == HTTP_ITEM_HEAD &&
+		   http_parser_next(p, &data, &len, &piece, &err) == HTTP_ITEM_DATA &&
+		   len == 0 && http_parser_eof(p, &err) == HTTP_ITEM_END &&
+		   http_parser_eof(p, &err) == HTTP_ITEM_MORE,
+	   "a message that was whole when the stream ended is given its end");
+	http_parser_destroy(p);
 }
 
 static void written(void)
