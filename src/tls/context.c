@@ -164,16 +164,14 @@ struct tls_context *tls_client_create(const char *authorities, struct err *err)
 		return NULL;
 	SSL_CTX_set_alpn_protos(c->ctx, http11, sizeof http11);
 	SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
-	SSL_CTX_set_cert_verify_callback(c->ctx, tls_judge, NULL);
-	int rc = authorities ? SSL_CTX_load_verify_file(c->ctx, authorities)
-			     : SSL_CTX_set_default_verify_paths(c->ctx);
-	if (rc != 1) {
+	SSL_CTX_set_cert_verify_callback(c->ctx, tls_judge, c);
+	c->ask_system = !authorities;
+	if (authorities && SSL_CTX_load_verify_file(c->ctx, authorities) != 1) {
 		tls_fail(err, ERR_INVALID, "%s: certificates of authorities",
-			 authorities ? authorities : "the system's");
+			 authorities);
 		tls_context_destroy(c);
 		return NULL;
 	}
-	ERR_clear_error(); /* a system without any is no error: nobody is trusted then */
 	return c;
 }
 

@@ -11,6 +11,7 @@
 struct tls_context {
 	SSL_CTX *ctx;
 	struct tls_certificate certificate; /* a server's */
+	bool ask_system; /* a client's: its authorities are the system's, read when asked */
 };
 
 void tls_fingerprint_of(const X509 *cert, char out[TLS_FINGERPRINT_BYTES]);

@@ -177,12 +177,12 @@ static int distrust(struct tls_session *s, X509_STORE_CTX *store, int reason)
 /* Asked by OpenSSL in the middle of the handshake, before anything clear is sent. */
 int tls_judge(X509_STORE_CTX *store, void *arg)
 {
+	const struct tls_context *c = arg;
 	SSL *ssl =
 		X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
 	struct tls_session *s = SSL_get_app_data(ssl);
 	const X509 *cert = X509_STORE_CTX_get0_cert(store);
 
-	(void)arg;
 	if (!cert)
 		return 0;
 	tls_fingerprint_of(cert, s->seen);
@@ -196,6 +196,10 @@ int tls_judge(X509_STORE_CTX *store, void *arg)
 			s->seen);
 		return distrust(s, store, X509_V_ERR_CERT_REJECTED);
 	}
+	/* Some hundred kilobytes of PEM, which who pins a certificate never needs.  A system
+	 * without any is no error: nobody is trusted then. */
+	if (c->ask_system)
+		X509_STORE_set_default_paths(X509_STORE_CTX_get0_store(store));
 	if (X509_verify_cert(store) == 1)
 		return 1;
 	int reason = X509_STORE_CTX_get_error(store);
