@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* login.c - `yard login` and `yard logout`: a token for a password, kept in a context. */
-#include <arpa/inet.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,19 +41,11 @@ struct login {
 	const char *token; /* borrowed from the answer */
 };
 
-static bool stays_here(const struct server *s)
-{
-	unsigned char a[sizeof(struct in6_addr)];
-
-	return s->socket || str_eq(s->host, "localhost") || str_eq(s->host, "::1") ||
-	       (inet_pton(AF_INET, s->host, a) == 1 && a[0] == 127);
-}
-
 static int may_talk(const struct login *l, struct err *err)
 {
 	AUTO_FREE char *url = server_url(&l->server);
 
-	if (l->server.tls || stays_here(&l->server) || l->args->insecure_http)
+	if (l->server.tls || server_stays_here(&l->server) || l->args->insecure_http)
 		return 0;
 	return err_set(
 		err, ERR_DENIED,

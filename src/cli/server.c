@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -102,6 +103,14 @@ char *server_url(const struct server *s)
 			 : str_printf("%s://%s", s->tls ? "https" : "http", authority);
 }
 
+bool server_stays_here(const struct server *s)
+{
+	unsigned char a[sizeof(struct in6_addr)];
+
+	return s->socket || str_eq(s->host, "localhost") || str_eq(s->host, "::1") ||
+	       (inet_pton(AF_INET, s->host, a) == 1 && a[0] == 127);
+}
+
 static const char *variable(const char *name)
 {
 	const char *value = getenv(name);
@@ -192,6 +201,21 @@ static int use_variable(struct server *out, const char *url, const struct contex
 	return 0;
 }
 
+/* Who has logged in there in the clear has said that they want it. */
+static int check_token(const struct server *s, const struct contexts *known,
+		       struct err *err)
+{
+	AUTO_FREE char *url = server_url(s);
+
+	if (!s->token || s->tls || server_stays_here(s) || contexts_of_server(known, url))
+		return 0;
+	return err_set(
+		err, ERR_DENIED,
+		"%s is not encrypted: anybody between could read the token; use "
+		"https:// (or log in once with --insecure-http if you know better)",
+		url);
+}
+
 int server_find(struct server *out, const char *context, struct err *err)
 {
 	const char *url = context ? NULL : variable(SETTINGS_SERVER_ENV);
@@ -219,6 +243,8 @@ int server_find(struct server *out, const char *context, struct err *err)
 		free(out->token);
 		out->token = mem_strdup(token);
 	}
+	if (rc == 0)
+		rc = check_token(out, &known, err);
 	if (rc < 0)
 		server_fini(out);
 	return rc;

@@ -9,7 +9,8 @@
  *   4. the current context, of `yard login` and `yard context use`
  *   5. the machine's own daemon, if one answers at its place
  *   6. the caller's private one, started on demand
- * YARD_TOKEN stands above the token of 4, and is shown to 5 and 6 as well.
+ * YARD_TOKEN stands above the token of 4, and is shown to 5 and 6 as well.  It is not sent in
+ * the clear to another machine, unless one has logged in there so.
  */
 #pragma once
 
@@ -37,6 +38,7 @@ int server_parse(struct server *out, const char *url, struct err *err);
 char *
 server_url(const struct server *s); /* as server_parse() reads it; the caller frees */
 char *server_authority(const struct server *s); /* "host:port"; the caller frees */
+bool server_stays_here(const struct server *s); /* what is sent leaves no machine */
 void server_fini(struct server *s);
 /* A connected socket, or -1. */
 int server_connect(const struct server *s, struct err *err);

@@ -221,6 +221,20 @@ static void test_order(void)
 	setenv("YARD_SERVER", "http://a:1", 1);
 	OK(server_find(&s, NULL, &err) == 0 && !s.token, "nor the same one in the clear");
 	server_fini(&s);
+	setenv("YARD_TOKEN", "t9", 1);
+	OK(server_find(&s, NULL, &err) < 0 && err.code == ERR_DENIED,
+	   "nor does one that is given: %s", err.text);
+	setenv("YARD_SERVER", "http://127.0.0.1:1", 1);
+	OK(server_find(&s, NULL, &err) == 0 && str_eq(s.token, "t9"),
+	   "on this machine it may");
+	server_fini(&s);
+	put("plain", "http://c:4", NULL, NULL);
+	setenv("YARD_SERVER", "http://c:4", 1);
+	OK(server_find(&s, NULL, &err) == 0 && str_eq(s.token, "t9"),
+	   "and where one has logged in so");
+	server_fini(&s);
+	unsetenv("YARD_TOKEN");
+	setenv("YARD_SERVER", "http://a:1", 1);
 	setenv("YARD_FINGERPRINT", "00", 1);
 	OK(server_find(&s, NULL, &err) < 0 && strstr(err.text, "YARD_FINGERPRINT"),
 	   "a wrong fingerprint is an error: %s", err.text);
