@@ -24,10 +24,11 @@ static void list_token(void *arg, const struct who_token *t)
 void handle_tokens(struct exchange *ex)
 {
 	struct buf *out = answer_scratch(ex);
-	const char *user = param_text(ex, "user");
+	size_t at = 0;
+	const char *user = param_next(ex, "user", &at); /* "", unlike none: everybody's */
 	struct json j;
 
-	if (!user)
+	if (!user || (!*user && ex->who->role != ROLE_ADMIN))
 		user = ex->who->name;
 	if (!may_see(ex, user)) {
 		people_not_found(ex, "user", user);
