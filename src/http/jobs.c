@@ -26,7 +26,7 @@ void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 		outputs[i] =
 			depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
 	if (j->state != JOB_ENDED)
-		yard_why(s->config.yard, j, &why);
+		yard_why(s->config.yard, j, ex->who, &why);
 	wire_job_write(out, j, (const char *const *)outputs, why.len ? why.data : NULL);
 	for (size_t i = 0; i < count; i++)
 		free(outputs[i]);
@@ -83,7 +83,7 @@ void handle_why(struct exchange *ex)
 		return;
 	}
 	if (job->state != JOB_ENDED)
-		yard_why(ex->server->config.yard, job, &words);
+		yard_why(ex->server->config.yard, job, ex->who, &words);
 	json_init(&j, out);
 	json_object(&j, NULL);
 	json_i64(&j, "id", job->id);

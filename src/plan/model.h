@@ -15,6 +15,7 @@ struct scratch { /* memory that is reused; no meaning between calls */
 	size_t future_cap;
 	struct placement *places;
 	size_t place_cap;
+	const struct plan_eyes *eyes; /* of who asks plan_why() */
 };
 
 struct plan {

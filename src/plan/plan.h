@@ -101,10 +101,16 @@ void plan_apply(struct plan *p, const struct plan_delta *d);
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
 
+/* Of which jobs the one who asks may know; NULL: of all.  Of the others no number is told. */
+struct plan_eyes {
+	bool (*see)(void *arg, int64_t job);
+	void *arg;
+};
 /* Why a job waits, in plain words without a final stop, and where it is in the queue:
  * "waits for 2 gpu on one node; node-a has 1 of 4 gpu free, held by job 7 (3 gpu); job 12
  * is ahead; number 3 of 9 in the queue".  True at the moment of asking. */
-enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *words);
+enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
+			       const struct plan_eyes *eyes, struct buf *words);
 int plan_position(const struct plan *p, int64_t job); /* 1 is the head; 0: not waiting */
 size_t plan_waiting(const struct plan *p);
 /* Who waits from that position on (1 is the head), in order; gives how many were written. */

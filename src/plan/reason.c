@@ -46,6 +46,16 @@ static int64_t held_on(const struct plan *p, const struct entry *e, int node,
 	return sum;
 }
 
+static void say_job(const struct plan *p, int64_t job, struct buf *out)
+{
+	const struct plan_eyes *eyes = p->scratch->eyes;
+
+	if (!eyes || eyes->see(eyes->arg, job))
+		buf_printf(out, "job %lld", (long long)job);
+	else
+		buf_adds(out, "somebody's job");
+}
+
 struct holder {
 	int64_t job, amount;
 };
@@ -73,8 +83,9 @@ static void say_holders(const struct plan *p, int node, const struct dim *d,
 		others += h.amount > 0;
 	}
 	for (; told < HOLDERS_TOLD && top[told].amount; told++) {
-		buf_printf(out, "%s job %lld (", told ? "," : ", held by",
-			   (long long)top[told].job);
+		buf_adds(out, told ? ", " : ", held by ");
+		say_job(p, top[told].job, out);
+		buf_adds(out, " (");
 		words_amount(d, top[told].amount, out);
 		buf_addc(out, ')');
 	}
@@ -165,19 +176,17 @@ static void say_order(const struct plan *p, const struct entry *e,
 	char text[UNITS_TEXT_MAX];
 
 	if (!backfill_quota_ok(e, head)) {
-		buf_printf(
-			out,
-			"would fit now, but takes of the quota that job %lld, which is ahead, needs",
-			(long long)head->id);
+		buf_adds(out, "would fit now, but takes of the quota that ");
+		say_job(p, head->id, out);
+		buf_adds(out, ", which is ahead, needs");
 		return;
 	}
-	buf_printf(out,
-		   "would fit now, but would delay job %lld, which is ahead and starts ",
-		   (long long)head->id);
+	buf_adds(out, "would fit now, but would delay ");
+	say_job(p, head->id, out);
+	buf_adds(out, ", which is ahead and starts when ");
 	if (r->last)
-		buf_printf(out, "when job %lld ends", (long long)r->last);
-	else
-		buf_adds(out, "when others end");
+		say_job(p, r->last, out);
+	buf_adds(out, r->last ? " ends" : "others end");
 	if (r->at_ms == FOREVER)
 		buf_adds(out, "; with a time limit it could start before");
 	else if (r->at_ms > p->now_ms)
@@ -190,8 +199,11 @@ static void say_position(const struct plan *p, const struct entry *e,
 {
 	size_t rank = tree_rank(&e->at);
 
-	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0)
-		buf_printf(out, "; job %lld is ahead", (long long)head->id);
+	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
+		buf_adds(out, "; ");
+		say_job(p, head->id, out);
+		buf_adds(out, " is ahead");
+	}
 	if (rank == 0)
 		buf_adds(out, "; it is first in the queue");
 	else
@@ -233,13 +245,15 @@ static enum plan_reason_kind say_fits(const struct plan *p, const struct entry *
 	return may ? PLAN_REASON_NEW : PLAN_REASON_ORDER;
 }
 
-enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *words)
+enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
+			       const struct plan_eyes *eyes, struct buf *words)
 {
 	const struct entry *e = map_get(p->jobs, job), *head;
 	enum plan_reason_kind kind;
 
 	if (!e || !e->bucket)
 		return PLAN_REASON_NONE;
+	p->scratch->eyes = eyes;
 	head = queue_peek_head(p);
 	kind = say_quota(p, e, words);
 	if (kind == PLAN_REASON_NONE) {
@@ -257,5 +271,6 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job, struct buf *wo
 		}
 	}
 	say_position(p, e, kind == PLAN_REASON_CAPACITY ? head : NULL, words);
+	p->scratch->eyes = NULL;
 	return kind;
 }

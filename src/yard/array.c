@@ -193,7 +193,8 @@ void yard_array_resume(struct yard *y)
 	}
 }
 
-void yard_array_why(struct yard *y, const struct job *j, struct buf *words)
+void yard_array_why(struct yard *y, const struct job *j, const struct plan_eyes *eyes,
+		    struct buf *words)
 {
 	const struct live *l = yard_find(y, j->id);
 	const struct members *m = &j->members;
@@ -217,7 +218,7 @@ void yard_array_why(struct yard *y, const struct job *j, struct buf *words)
 			continue;
 		buf_printf(words, "; the first that waits, %" PRId64 ".%" PRId64 ": ",
 			   j->id, member->job->index);
-		plan_why(y->plan, member->job->id, words);
+		plan_why(y->plan, member->job->id, eyes, words);
 		break;
 	}
 }

@@ -98,7 +98,8 @@ void yard_array_drain(struct yard *y, struct live *l);
 void yard_array_priority(struct yard *y, const struct live *l); /* those alive */
 void yard_array_count(struct yard *y);  /* at boot, once all is folded */
 void yard_array_resume(struct yard *y); /* at boot, last: make and stop what is due */
-void yard_array_why(struct yard *y, const struct job *j, struct buf *words);
+void yard_array_why(struct yard *y, const struct job *j, const struct plan_eyes *eyes,
+		    struct buf *words);
 
 void yard_sink(struct yard *y,
 	       struct engine_sink *out); /* effects.c: the engine's reports */

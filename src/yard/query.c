@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "who/who.h"
 #include "yard/internal.h"
 
 const struct job *yard_live(const struct yard *y, int64_t job)
@@ -86,17 +87,34 @@ struct job *yard_load(struct yard *y, int64_t job, struct err *err)
 	return l.job;
 }
 
-static void why_held(struct yard *y, const struct job *j, struct buf *words)
+struct asker {
+	const struct yard *yard;
+	const struct principal *who; /* NULL: one who may see all */
+};
+
+static bool asker_sees(void *arg, int64_t job)
+{
+	const struct asker *a = arg;
+	const struct job *j = yard_live(a->yard, job);
+
+	return !a->who || (j && who_may_see(a->who, j->owner, j->group));
+}
+
+static void why_held(struct yard *y, const struct job *j, const struct plan_eyes *eyes,
+		     struct buf *words)
 {
 	for (size_t i = 0; i < j->spec->after_count; i++) {
 		const struct dependency *d = &j->spec->after[i];
 		const struct job *on = yard_live(y, d->job);
 
-		if (on && on->state != JOB_ENDED)
-			buf_printf(words, "%sit waits for job %lld (%s, %s) to %s",
-				   words->len ? "; " : "", (long long)d->job,
-				   on->spec->name, job_state_word(on->state),
-				   d->ok ? "succeed" : "end");
+		if (!on || on->state == JOB_ENDED)
+			continue;
+		buf_printf(words, "%sit waits for job %lld", words->len ? "; " : "",
+			   (long long)d->job);
+		if (eyes->see(eyes->arg, d->job)) /* its number is in the spec anyway */
+			buf_printf(words, " (%s, %s)", on->spec->name,
+				   job_state_word(on->state));
+		buf_adds(words, d->ok ? " to succeed" : " to end");
 	}
 }
 
@@ -109,17 +127,19 @@ static void where_it_runs(const struct job *j, struct buf *words)
 		buf_printf(words, " and %zu more", j->task_count - 4);
 }
 
-void yard_why(struct yard *y, const struct job *j, struct buf *words)
+void yard_why(struct yard *y, const struct job *j, const struct principal *who,
+	      struct buf *words)
 {
+	const struct plan_eyes eyes = { asker_sees, &(struct asker){ y, who } };
 	char pause[UNITS_TEXT_MAX];
 	int64_t left;
 
 	switch (j->state) {
 	case JOB_HELD:
-		why_held(y, j, words);
+		why_held(y, j, &eyes, words);
 		break;
 	case JOB_QUEUED:
-		plan_why(y->plan, j->id, words);
+		plan_why(y->plan, j->id, &eyes, words);
 		break;
 	case JOB_BACKOFF:
 		left = j->retry_at_ms - world_now_ms(y->world);
@@ -140,7 +160,7 @@ void yard_why(struct yard *y, const struct job *j, struct buf *words)
 		break;
 	case JOB_OPEN:
 	case JOB_DRAINING:
-		yard_array_why(y, j, words);
+		yard_array_why(y, j, &eyes, words);
 		break;
 	case JOB_NEW:
 	case JOB_SETTLING:

@@ -92,7 +92,9 @@ bool yard_uses_code(const struct yard *y, const char *hash); /* whether a live j
 /* Live or ended (folded from the store); the caller destroys it. */
 struct job *yard_load(struct yard *y, int64_t job, struct err *err);
 struct store *yard_store(struct yard *y); /* for lists and history: read only */
-void yard_why(struct yard *y, const struct job *j, struct buf *words);
+/* who (NULL: one who sees all) is told the numbers of no jobs they may not see. */
+void yard_why(struct yard *y, const struct job *j, const struct principal *who,
+	      struct buf *words);
 int yard_position(const struct yard *y,
 		  int64_t job); /* in the queue: 1 is the head; 0: not waiting */
 char *yard_attempt_folder(struct yard *y, int64_t job, int task,

@@ -193,7 +193,7 @@ static void check_waiting(struct run *r)
 		enum plan_reason_kind kind, want = PLAN_REASON_ORDER;
 		if (j->state != M_WAITING)
 			continue;
-		kind = plan_why(r->p, j->job.id, &words);
+		kind = plan_why(r->p, j->job.id, NULL, &words);
 		if (!m_quota_ok(&r->m, j, false))
 			want = PLAN_REASON_USER_QUOTA;
 		else if (!m_quota_ok(&r->m, j, true))

@@ -55,9 +55,23 @@ static void why(const struct plan *p, int64_t id, enum plan_reason_kind kind,
 {
 	AUTO_BUF struct buf b = { 0 };
 
-	IS_INT(plan_why(p, id, &b), kind, "job %d waits for the right kind of reason",
-	       (int)id);
+	IS_INT(plan_why(p, id, NULL, &b), kind,
+	       "job %d waits for the right kind of reason", (int)id);
 	IS(buf_str(&b), words, "and says so");
+}
+
+static bool sees(void *arg, int64_t job)
+{
+	return job == *(const int64_t *)arg;
+}
+
+/* As it is told to one who may know of one job alone. */
+static void whose(const struct plan *p, int64_t id, int64_t seen, const char *words)
+{
+	AUTO_BUF struct buf b = { 0 };
+
+	plan_why(p, id, &(struct plan_eyes){ sees, &seen }, &b);
+	IS(buf_str(&b), words, "of jobs one may not see no number is told");
 }
 
 static void refused(const struct plan *p, struct plan_role r, enum err_code code,
@@ -88,6 +102,9 @@ static void test_waiting(void)
 	why(p, 3, PLAN_REASON_CAPACITY,
 	    "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by job 1 (3 gpu), job 4 (1 gpu); "
 	    "job 2 is ahead; number 2 of 4 in the queue");
+	whose(p, 3, 4,
+	      "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by somebody's job (3 gpu), job 4 (1 gpu); "
+	      "somebody's job is ahead; number 2 of 4 in the queue");
 	IS_INT(started, 2, "job 4 passed: beside the head a gpu is left over");
 	why(p, 5, PLAN_REASON_CAPACITY,
 	    "waits for 15 GiB memory on one node; node-a has 14 GiB of 16 GiB memory free, held by job 1 (1 GiB "

@@ -107,7 +107,7 @@ static void words(struct rig *g)
 	AUTO_BUF struct buf why = { 0 };
 
 	pass(g, 50);
-	yard_why(g->yard, yard_live(g->yard, id), &why);
+	yard_why(g->yard, yard_live(g->yard, id), NULL, &why);
 	OK(strstr(buf_str(&why), "of 10 members have ended") &&
 		   strstr(buf_str(&why), "6 are not made yet"),
 	   "why of an array: %s", buf_str(&why));

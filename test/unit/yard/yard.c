@@ -70,14 +70,14 @@ static void waiting(struct rig *g)
 	struct spec *s = spec("third", 100);
 	struct answer a = { 0 };
 
-	yard_why(g->yard, yard_live(g->yard, second), &words);
+	yard_why(g->yard, yard_live(g->yard, second), NULL, &words);
 	OK(strstr(buf_str(&words), "cpu"), "a waiting job says what it waits for: %s",
 	   buf_str(&words));
 	s->after = mem_alloc(1, sizeof *s->after);
 	s->after[s->after_count++] = (struct dependency){ second, true };
 	third = submit(g, s);
 	buf_clear(&words);
-	yard_why(g->yard, yard_live(g->yard, third), &words);
+	yard_why(g->yard, yard_live(g->yard, third), NULL, &words);
 	OK(strstr(buf_str(&words), "succeed"), "and a held one for whom: %s",
 	   buf_str(&words));
 	yard_stop(g->yard, &g->alice, second, "changed my mind", done, &a);
@@ -125,7 +125,7 @@ static void quotas(struct rig *g)
 	   "and it is there");
 	one = submit(g, spec("one", 400));
 	two = submit(g, spec("two", 400));
-	yard_why(g->yard, yard_live(g->yard, two), &words);
+	yard_why(g->yard, yard_live(g->yard, two), NULL, &words);
 	OK(strstr(buf_str(&words), "quota"), "who is over it waits and is told: %s",
 	   buf_str(&words));
 	pass(g, 120000);
