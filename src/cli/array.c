@@ -126,7 +126,7 @@ void array_summary(const struct job *j,
 	}
 	buf_clear(&text);
 	buf_printf(&text,
-		   "`yard ls --array %" PRId64 " -a` lists them, `yard show %" PRId64
+		   "`yard ls --array %" PRId64 "` lists them, `yard show %" PRId64
 		   ".0` tells of one",
 		   j->id, j->id);
 	line(out, "", buf_str(&text));

@@ -36,7 +36,7 @@ static const struct opt ls_table[] = {
 	{ "name",   0,   OPT_TEXT, INTO(name),   "NAME",    "only those of this name" },
 	{ "search", 0, OPT_TEXT, INTO(search), "TEXT",    "only those with this in their name" },
 	{ "label",  'l', OPT_TEXT, INTO(label),  "KEY=VALUE", "only those with this label" },
-	{ "array",  0,   OPT_TEXT, INTO(array),  "JOB",     "the members of this array, with their values" },
+	{ "array",  0,   OPT_TEXT, INTO(array),  "JOB",     "all members of this array, with their values" },
 	{ "limit",  'n', OPT_INT,  INTO(limit),  "N",       "at most so many (50)", 1, 1000000 },
 	{ "watch",  'w', OPT_FLAG, INTO(watch),  NULL,      "again every two seconds, until Ctrl-C" },
 	{ "json",   0,   OPT_FLAG, INTO(json),   NULL,      "as JSON" },
@@ -58,7 +58,8 @@ static int settle_state(struct ls_query *q, struct err *err)
 	const char *state = q->args->state;
 	size_t n = 0;
 
-	q->state = q->args->all ? "all" : "live";
+	/* Of an array one wants to see what became of it. */
+	q->state = q->args->all || q->args->array ? "all" : "live";
 	if (!state)
 		return 0;
 	for (int o = OUTCOME_NONE + 1; o < OUTCOME_COUNT; o++) {
@@ -171,14 +172,16 @@ static int64_t ls_each(struct cli *c, const struct ls_query *q, int64_t *next,
 		       void (*each)(void *arg, const struct doc_node *row), void *arg,
 		       struct err *err)
 {
-	int64_t left = q->args->limit ? q->args->limit : LIMIT_DEFAULT, total = 0, got;
+	int64_t left = q->args->limit ? q->args->limit : LIMIT_DEFAULT, total = 0;
+	int64_t got, before;
 
 	*next = 0;
 	do {
 		AUTO_BUF struct buf target = { 0 };
 		AUTO_ANSWER struct answer page = { 0 };
 		got = 0;
-		ls_target(q, *next, left < PAGE ? left : PAGE, &target);
+		before = *next;
+		ls_target(q, before, left < PAGE ? left : PAGE, &target);
 		if (cli_get(c, &page, err, "%s", target.data) < 0)
 			return -1;
 		const struct doc_node *list = doc_get(doc_root(page.doc), "jobs");
@@ -188,7 +191,7 @@ static int64_t ls_each(struct cli *c, const struct ls_query *q, int64_t *next,
 		left -= got;
 		total += got;
 		*next = doc_i64(doc_root(page.doc), "next", 0);
-	} while (got > 0 && left > 0 && *next);
+	} while (left > 0 && *next && *next != before); /* also after an empty page */
 	return total;
 }
 
