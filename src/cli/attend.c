@@ -162,6 +162,7 @@ static void tick(struct watch *w)
 	struct err err;
 
 	if (cli_get_job(&w->own, w->job, &job, &err) < 0) {
+		w->over = w->array; /* who asks for its outcome says what is wrong */
 		set_clock(w,
 			  WHY_AGAIN_MS); /* the log's connection notices what is wrong */
 		return;

@@ -83,30 +83,33 @@ static void print_event(struct events *s, const struct doc_node *map)
 	cli_print(&out);
 }
 
-/* One page of those that were; gives how many came. */
-static int64_t one_page(struct events *s, struct err *err)
+/* One page of those that were.  It may be empty though there is more: those of others are
+ * left out, and the server looks only so far at a time. */
+static int one_page(struct events *s, struct err *err)
 {
 	AUTO_ANSWER struct answer a = { 0 };
-	int64_t got = 0;
 
 	if (cli_get(s->cli, &a, err, "%s?from=%" PRId64 "&limit=%d", s->path, s->next,
 		    PAGE) < 0)
 		return -1;
 	const struct doc_node *list = doc_get(doc_root(a.doc), "events");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next, got++)
+	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next)
 		print_event(s, n);
-	return got;
+	int64_t next = doc_i64(doc_root(a.doc), "next", s->next);
+	s->next = next > s->next ? next : s->next;
+	return 0;
 }
 
 static int all_pages(struct events *s, struct err *err)
 {
-	int64_t got, before;
+	int64_t before;
 
 	do {
 		before = s->next;
-		got = one_page(s, err);
-	} while (got > 0 && s->next > before && s->left > 0);
-	return got < 0 ? -1 : 0;
+		if (one_page(s, err) < 0)
+			return -1;
+	} while (s->next > before && s->left > 0);
+	return 0;
 }
 
 /* A line of the stream: "data: ..." is kept until an empty line says that it is whole. */
