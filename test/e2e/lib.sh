@@ -102,7 +102,7 @@ start_daemon() # further arguments of yardd
 {
 	"$YARDD" --state "$STATE" --socket "$SOCKET" "$@" >>"$T/yardd.log" 2>&1 </dev/null &
 	DAEMON=$!
-	if ! until_true 20 answers; then
+	if ! until_true 60 answers; then
 		say "yardd does not answer:"
 		tail -20 "$T/yardd.log" | sed 's/^/# /'
 		return 1

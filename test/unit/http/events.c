@@ -114,10 +114,10 @@ static void everything(const struct fixture *f, struct client *c, struct followe
 		for (int k = 0; k < FOLLOWERS; k++)
 			hear(&w[k]);
 	}
-	for (int i = 0; i < 3000 && !quiet(c); i++)
+	for (int i = 0; i < 6000 && !quiet(c); i++)
 		usleep(10000);
 	last = last_seq(c);
-	for (int i = 0; i < 1500; i++, usleep(10000)) {
+	for (int i = 0; i < 6000; i++, usleep(10000)) {
 		behind = 0;
 		for (int k = 0; k < FOLLOWERS; k++) {
 			w[k].asleep = false;

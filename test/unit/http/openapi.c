@@ -398,7 +398,7 @@ int main(void)
 	ask(&c, &a, "GET", "/jobs/1/wait?timeout_ms=60000", NULL);
 	OK(a.status == 200, "a job has ended");
 	ask(&c, &a, "POST", "/jobs", JOB);
-	for (int i = 0; i < 600 && !strstr(buf_str(&a.body), "\"running\""); i++) {
+	for (int i = 0; i < 3000 && !strstr(buf_str(&a.body), "\"running\""); i++) {
 		usleep(20000);
 		ask(&c, &a, "GET", "/jobs/2", NULL);
 	}

@@ -49,7 +49,7 @@ static void with(struct answer *a, const char *headers, const char *target)
 
 static void all_gone(void)
 {
-	for (int i = 0; i < 1000 && http_server_connections(f.http) > 0; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f.http) > 0; i++)
 		usleep(10000);
 }
 
@@ -314,7 +314,7 @@ static void slow(void)
 		if (send(fd, "GET /yard/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n", 47,
 			 MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
 			break;
-	for (int i = 0; i < 1500 && http_server_connections(f.http) > 0; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f.http) > 0; i++)
 		usleep(10000);
 	OK(http_server_connections(f.http) == 0,
 	   "who asks on and on and reads nothing is let go");
@@ -333,7 +333,7 @@ static void crowds(void)
 	snprintf(header, sizeof header, "Authorization: Bearer %s\r\n", chief);
 	for (int i = 0; i < 8; i++)
 		many[i] = client_tcp(&f);
-	for (int i = 0; i < 1000 && http_server_connections(f.http) < 8; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f.http) < 8; i++)
 		usleep(10000);
 	many[8] = client_tcp(&f);
 	client_read(&many[8], &a, 0);

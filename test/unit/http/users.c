@@ -100,11 +100,11 @@ static void reserve(const struct fixture *f)
 	struct client many[4];
 	struct answer a = { 0 };
 
-	for (int i = 0; i < 500 && http_server_connections(f->http) > 0; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f->http) > 0; i++)
 		usleep(10000); /* those of before must have gone */
 	for (int i = 0; i < 4; i++)
 		many[i] = open_as(f, i % 2 ? NOBODY : 1);
-	for (int i = 0; i < 500 && http_server_connections(f->http) < 4; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f->http) < 4; i++)
 		usleep(10000);
 	struct client late = open_as(f, 2), root = client_open(f);
 	client_read(&late, &a, 0);
@@ -124,6 +124,8 @@ static void greedy(const struct fixture *f)
 	struct client many[6];
 	struct answer a = { 0 };
 
+	for (int i = 0; i < 6000 && http_server_connections(f->http) > 0; i++)
+		usleep(10000); /* those of before must have gone */
 	for (int i = 0; i < 6; i++)
 		many[i] = open_as(f, NOBODY);
 	client_read(&many[5], &a, 0);
@@ -136,7 +138,7 @@ static void greedy(const struct fixture *f)
 	OK(a.status == 200, "so is the fifth");
 	for (int i = 0; i < 6; i++)
 		client_close(&many[i]);
-	for (int i = 0; i < 500 && http_server_connections(f->http) > 1; i++)
+	for (int i = 0; i < 6000 && http_server_connections(f->http) > 1; i++)
 		usleep(10000);
 	many[0] = open_as(f, NOBODY);
 	ask(&many[0], &a, "GET", "/health", NULL);
