@@ -100,9 +100,7 @@ void plan_apply(struct plan *p, const struct plan_delta *d);
  * decide() may not call into this plan. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
-
-/* Of which jobs the one who asks may know; NULL: of all.  Of the others no number is told. */
-struct plan_eyes {
+struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no number is told */
 	bool (*see)(void *arg, int64_t job);
 	void *arg;
 };

@@ -95,8 +95,7 @@ struct store *yard_store(struct yard *y); /* for lists and history: read only */
 /* who (NULL: one who sees all) is told the numbers of no jobs they may not see. */
 void yard_why(struct yard *y, const struct job *j, const struct principal *who,
 	      struct buf *words);
-int yard_position(const struct yard *y,
-		  int64_t job); /* in the queue: 1 is the head; 0: not waiting */
+int yard_position(const struct yard *y, int64_t job); /* 1 is the head; 0: not waiting */
 char *yard_attempt_folder(struct yard *y, int64_t job, int task,
 			  int attempt); /* caller frees */
 /* In the task's present attempt, whatever which->attempt says. */
