@@ -277,6 +277,7 @@ void depot_files_unref(struct depot_files *d)
 		return;
 	world_lane_destroy(d->folders);
 	world_lane_destroy(d->unpacks);
+	world_lane_destroy(d->removals);
 	free(d->state);
 	free(d->unpack);
 	free(d->socket);
@@ -356,6 +357,7 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 	d->unpack = mem_strdup(unpack_path);
 	d->folders = world_lane_create(w, FOLDER_THREADS);
 	d->unpacks = world_lane_create(w, 1);
+	d->removals = world_lane_create(w, 1);
 	d->refs = 1;
 	d->code_bytes_max = CODE_BYTES_MAX;
 	return &d->base;

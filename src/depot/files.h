@@ -10,8 +10,8 @@ struct depot_files {
 	struct depot base;
 	struct world *world;
 	/* Disks and networks may hang, and yard-unpack is waited for: each in threads of its
-	 * own, in nobody's way. */
-	struct world_lane *folders, *unpacks;
+	 * own, in nobody's way.  So is removing: who deletes much holds up no start. */
+	struct world_lane *folders, *unpacks, *removals;
 	char *state, *unpack;
 	char *socket; /* the daemon's, or NULL */
 	int64_t code_bytes_max;

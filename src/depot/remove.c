@@ -42,5 +42,5 @@ void depot_files_remove(struct depot *base, int64_t job, depot_collected done, v
 			       .done = done,
 			       .arg = arg };
 	d->refs++;
-	world_lane_work(d->folders, remove_work, remove_answer, r);
+	world_lane_work(d->removals, remove_work, remove_answer, r);
 }

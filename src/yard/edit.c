@@ -215,26 +215,30 @@ static void gather_batch(struct yard *y, int64_t job, struct gathering *g)
 	store_events(y->config.store, job, 0, 1, take_key, &g->items[g->count - 1], NULL);
 }
 
+static void go_on_forgetting(struct yard *y, int64_t job);
+
 static void removed(void *arg, const struct err *err)
 {
 	struct errand errand = *(struct errand *)arg;
 	struct yard *y = errand.yard;
 
 	yard_errand_end(arg);
-	if (err) {
+	if (err)
 		world_log(y->world, LEVEL_WARN,
 			  "files of the deleted job %lld stay until the next start: %s",
 			  (long long)errand.job, err->text);
-		return;
-	}
-	/* With whatever is committed next: to remove what is not there costs nothing. */
-	store_batch_files_gone(y->batch, errand.job);
+	else /* with whatever is committed next: to remove what is not there costs nothing */
+		store_batch_files_gone(y->batch, errand.job);
+	if (errand.array)
+		go_on_forgetting(y, errand.array);
 }
 
-static void remove_files(struct yard *y, int64_t job)
+static void remove_files(struct yard *y, int64_t job, int64_t array)
 {
-	y->config.depot->ops->remove(y->config.depot, job, removed,
-				     yard_errand_begin(y, job, 0));
+	struct errand *e = yard_errand_begin(y, job, 0);
+
+	e->array = array;
+	y->config.depot->ops->remove(y->config.depot, job, removed, e);
 }
 
 /* Further members first: the number of their array is what leads to them after a crash. */
@@ -248,15 +252,18 @@ static void go_on_forgetting(struct yard *y, int64_t job)
 		return;
 	}
 	yard_free_forgets(g.items, g.count);
-	remove_files(y, job);
+	remove_files(y, job, 0);
 }
 
 void yard_forgotten(struct yard *y, const struct forget *forgets, size_t count)
 {
+	int64_t array = count ? forgets[count - 1].job : 0;
+
+	/* The next batch once the files of this one are removed: they do not pile up. */
 	for (size_t i = 0; i + 1 < count; i++)
-		remove_files(y, forgets[i].job);
-	if (count)
-		go_on_forgetting(y, forgets[count - 1].job);
+		remove_files(y, forgets[i].job, i + 2 == count ? array : 0);
+	if (count == 1)
+		go_on_forgetting(y, array);
 }
 
 static void gather_gone(void *arg, int64_t job)

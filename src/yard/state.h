@@ -53,6 +53,7 @@ struct errand {
 	struct yard *yard;
 	int64_t job;
 	int attempt;
+	int64_t array; /* of a deleted one: whose further members go then; 0: none's */
 	struct errand *prev, *next;
 };
 
