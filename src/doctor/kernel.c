@@ -5,6 +5,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -41,12 +42,12 @@ void check_user(const struct patient *p, struct finding *f)
 void check_kernel(const struct patient *p, struct finding *f)
 {
 	struct utsname u;
-	int major = 0, minor = 0;
+	char *rest = NULL;
 
 	(void)p;
 	uname(&u);
-	if (sscanf(u.release, "%d.%d", &major, &minor) != 2)
-		major = minor = 0;
+	long major = strtol(u.release, &rest, 10);
+	long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
 	finding_set(f, FINDING_FINE, "%s %s", u.sysname, u.release);
 	if (major > 5 || (major == 5 && minor >= 19))
 		return;
@@ -105,7 +106,7 @@ static int try_map(void *unused)
 		close(go[1]);
 		if (unshare(CLONE_NEWUSER) < 0 || write(ready[1], &byte, 1) != 1)
 			_exit(1);
-		_exit(read(go[0], &byte, 1) < 0);
+		_exit(read(go[0], &byte, 1) < 0 ? 1 : 0);
 	}
 	close(ready[1]);
 	if (read(ready[0], &byte, 1) != 1 || userns_map_self(child, NULL) < 0)
