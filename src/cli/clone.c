@@ -15,8 +15,8 @@
 
 struct clone_args {
 	int64_t cpu, memory, gpu, time_limit;
-	const char *name;
-	struct opts_list env, retry, priority;
+	const char *name, *retry, *priority; /* 0 says something, so numbers are texts */
+	struct opts_list env;
 	bool follow, json;
 };
 
@@ -27,8 +27,8 @@ static const struct opt clone_table[] = {
 	{ "cpu",        'c', OPT_CPU,      INTO(cpu),        "N",         "cores of one task" },
 	{ "gpu",        'g', OPT_INT,      INTO(gpu),        "N",         "gpus of one task", 1, 64 },
 	{ "time-limit", 0,   OPT_DURATION, INTO(time_limit), "TIME",      "stop it after that long" },
-	{ "retry",      0,   OPT_LIST,     INTO(retry),      "N",         "further attempts when it fails" },
-	{ "priority",   0,   OPT_LIST,     INTO(priority),   "N",         "higher goes first" },
+	{ "retry",      0,   OPT_TEXT,     INTO(retry),      "N",         "further attempts when it fails" },
+	{ "priority",   0,   OPT_TEXT,     INTO(priority),   "N",         "higher goes first" },
 	{ "env",        'e', OPT_LIST,     INTO(env),        "KEY=VALUE", "set a variable, the others stay" },
 	{ "name",       0,   OPT_TEXT,     INTO(name),       "NAME",      "another name" },
 	{ "follow",     'f', OPT_FLAG,     INTO(follow),     NULL,        "stay with it, as yard run does" },
@@ -36,15 +36,14 @@ static const struct opt clone_table[] = {
 };
 /* clang-format on */
 
-/* The last one given counts; without any the value stays. */
-static int change_int(const struct opts_list *given, const char *option, int64_t min,
-		      int64_t max, int *out, struct err *err)
+/* text NULL: the value stays. */
+static int change_int(const char *text, const char *option, int64_t min, int64_t max,
+		      int *out, struct err *err)
 {
 	int64_t value;
 
-	if (!given->count)
+	if (!text)
 		return 0;
-	const char *text = given->items[given->count - 1];
 	if (str_to_i64(text, min, max, &value) < 0)
 		return err_set(err, ERR_INVALID,
 			       "--%s '%s': allowed is a whole number from %" PRId64
@@ -87,9 +86,9 @@ static int change_spec(struct spec *s, const struct clone_args *a, struct err *e
 		s->name = mem_strdup(a->name);
 	}
 	s->after_count = 0; /* what it came after has been */
-	if (change_int(&a->retry, "retry", 0, 1000, &s->retry.max, err) < 0)
+	if (change_int(a->retry, "retry", 0, 1000, &s->retry.max, err) < 0)
 		return -1;
-	return change_int(&a->priority, "priority", -SPEC_PRIORITY_MAX, SPEC_PRIORITY_MAX,
+	return change_int(a->priority, "priority", -SPEC_PRIORITY_MAX, SPEC_PRIORITY_MAX,
 			  &s->priority, err);
 }
 

@@ -47,6 +47,12 @@ static int run_up(struct cli *c, const void *args, const struct opts_list *opera
 	if (fd >= 0) {
 		close(fd);
 		AUTO_FREE char *url = server_url(&c->server);
+		if (a->listen) {
+			err_set(&err, ERR_CONFLICT,
+				"--listen: a daemon answers already at %s; it takes this when it starts",
+				url);
+			return cli_fail(c, &err);
+		}
 		cli_say(c, "a daemon answers already at %s", url);
 		return 0;
 	}

@@ -10,8 +10,12 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/table.h"
+#include "cli/view.h"
+#include "cli/width.h"
 #include "doctor/doctor.h"
 #include "wire/settings.h"
+
+#define SAYS_AT 26 /* cells: behind the mark and what it is about */
 
 struct args {
 	bool json;
@@ -55,15 +59,22 @@ static void write_json(const struct finding *f, size_t n, struct buf *out)
 static void write_text(const struct cli *c, const struct finding *f, size_t n,
 		       struct buf *out)
 {
+	size_t width = view_width();
+
 	for (size_t i = 0; i < n; i++) {
 		const char *begin =
 			c->colour_out ? table_colour_code(looks[f[i].level].colour) : "";
 		const char *end = c->colour_out ? TABLE_COLOUR_END : "";
 
-		buf_printf(out, "%s%s%s  %-20s%s\n", begin, looks[f[i].level].mark, end,
-			   f[i].about, f[i].says);
-		if (f[i].advice[0])
-			buf_printf(out, "%*s-> %s\n", 26, "", f[i].advice);
+		buf_printf(out, "%s%s%s  %-20s", begin, looks[f[i].level].mark, end,
+			   f[i].about);
+		width_wrap(out, f[i].says, SAYS_AT, width);
+		buf_addc(out, '\n');
+		if (!f[i].advice[0])
+			continue;
+		buf_printf(out, "%*s-> ", SAYS_AT, "");
+		width_wrap(out, f[i].advice, SAYS_AT + 3, width);
+		buf_addc(out, '\n');
 	}
 }
 

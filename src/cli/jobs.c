@@ -14,7 +14,9 @@
 #include "cli/outcome.h"
 #include "cli/plain.h"
 #include "cli/table.h"
+#include "cli/verdict.h"
 #include "cli/view.h"
+#include "cli/width.h"
 
 size_t view_width(void)
 {
@@ -70,6 +72,29 @@ static const struct opt why_table[] = {
 };
 /* clang-format on */
 
+/* Of a job that did not succeed: what that means and what to try, as yard run says. */
+static void add_advice(struct cli *c, int64_t id, struct buf *out)
+{
+	char job[24];
+	struct wire_job w = { 0 };
+	struct verdict v;
+	struct err ignored; /* it may be gone by now: then there is nothing to try */
+
+	snprintf(job, sizeof job, "%" PRId64, id);
+	if (cli_get_job(c, job, &w, &ignored) < 0)
+		return;
+	if (w.job->state == JOB_ENDED && w.job->outcome != OUTCOME_SUCCEEDED) {
+		verdict_make(w.job, &(struct verdict_log){ NULL, NULL }, &v);
+		if (v.meaning) {
+			width_wrap(out, v.meaning, 0, view_width());
+			buf_addc(out, '\n');
+		}
+		buf_printf(out, "next: %s\n", v.next);
+		verdict_fini(&v);
+	}
+	wire_job_fini(&w);
+}
+
 static int run_why(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct why_args *a = args;
@@ -87,7 +112,10 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 	AUTO_FREE char *text =
 		mem_strdup(why && *why ? why : doc_str(map, "state", "nothing is known"));
 	plain_text(text, "\n\t");
-	buf_printf(&out, "%s\n", text);
+	width_wrap(&out, text, 0, view_width());
+	buf_addc(&out, '\n');
+	if (str_eq(doc_str(map, "state", ""), "ended"))
+		add_advice(c, doc_i64(map, "id", 0), &out);
 	cli_print(&out);
 	return 0;
 }

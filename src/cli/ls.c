@@ -282,6 +282,11 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	(void)operands;
 	if (cli_colour(c, a->color, &err) < 0 || settle_state(&q, &err) < 0)
 		return cli_fail(c, &err);
+	const char *eq = a->label ? strchr(a->label, '=') : NULL;
+	if (a->label && (!eq || eq == a->label)) {
+		err_set(&err, ERR_INVALID, "--label '%s': write KEY=VALUE", a->label);
+		return cli_fail(c, &err);
+	}
 	if (a->array && ls_array(c, &q, &err) < 0)
 		return cli_fail(c, &err);
 	if (a->mine)

@@ -13,6 +13,9 @@
 #include "cli/table.h"
 #include "cli/verdict.h"
 #include "cli/view.h"
+#include "cli/width.h"
+
+#define HEAD_CELLS 12
 
 struct show_args {
 	bool json;
@@ -38,7 +41,18 @@ static __attribute__((format(printf, 3, 4))) void line(struct buf *out, const ch
 	AUTO_FREE char *text = buf_take(&value), *head = mem_strdup(name);
 	plain_text(text, "\n\t"); /* much of it is what the owner wrote */
 	plain_text(head, "");
-	buf_printf(out, "%-12s%s\n", head, text);
+	buf_printf(out, "%-*s%s\n", HEAD_CELLS, head, text);
+}
+
+/* A sentence, broken between words; what may be copied (commands, paths) never is. */
+static void sentence(struct buf *out, const char *name, const char *words)
+{
+	AUTO_FREE char *text = mem_strdup(words);
+
+	plain_text(text, "\n\t");
+	buf_printf(out, "%-*s", HEAD_CELLS, name);
+	width_wrap(out, text, HEAD_CELLS, view_width());
+	buf_addc(out, '\n');
 }
 
 static void add_times(const struct job *j, struct buf *out)
@@ -165,14 +179,14 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 	line(out, "job", "%" PRId64 " %s", j->id, j->spec->name);
 	if (j->array)
 		line(out, "member", "%" PRId64 ".%" PRId64, j->array, j->index);
-	AUTO_FREE char *why = mem_strdup(w->why ? w->why : wire_state_words(j->state));
-	plain_text(why, "\n\t");
-	buf_printf(out, "%-12s%s%s%s%s%s\n", "state", colour, word,
-		   *colour ? TABLE_COLOUR_END : "", ended ? "" : ": ", ended ? "" : why);
+	buf_printf(out, "%-*s%s%s%s\n", HEAD_CELLS, "state", colour, word,
+		   *colour ? TABLE_COLOUR_END : "");
+	if (!ended)
+		sentence(out, "", w->why ? w->why : wire_state_words(j->state));
 	if (ended && j->outcome != OUTCOME_SUCCEEDED)
 		line(out, "exit code", "%d", w->exit_code);
 	if (j->reason && *j->reason)
-		line(out, "reason", "%s", j->reason);
+		sentence(out, "reason", j->reason);
 	line(out, "owner", "%s (group %s)", j->owner, j->group ? j->group : "none");
 	if (j->priority)
 		line(out, "priority", "%d", j->priority);
@@ -221,7 +235,7 @@ static void add_verdict(struct cli *c, const struct wire_job *w, struct buf *out
 	if (v.error)
 		line(out, "log", "%s", v.error);
 	if (v.meaning)
-		line(out, "means", "%s", v.meaning);
+		sentence(out, "means", v.meaning);
 	line(out, "next", "%s", v.next);
 	verdict_fini(&v);
 	blame_fini(&blame);

@@ -6,6 +6,8 @@
 #include "base/mem.h"
 #include "base/utf8.h"
 
+#define WRAP_MIN 20 /* cells; narrower than that, lines are harder to read than breaks */
+
 struct range {
 	uint32_t first, last;
 };
@@ -122,4 +124,33 @@ void width_pad(struct buf *out, size_t cells)
 {
 	while (cells-- > 0)
 		buf_addc(out, ' ');
+}
+
+void width_wrap(struct buf *out, const char *text, size_t indent, size_t cells)
+{
+	size_t at = indent;
+
+	if (cells < indent + WRAP_MIN) {
+		buf_adds(out, text);
+		return;
+	}
+	while (*text) {
+		size_t gap = strspn(text, " "), len = strcspn(text + gap, " \n");
+		AUTO_FREE char *word = mem_strndup(text + gap, len);
+		size_t n = width_of(word);
+		if (at > indent && at + gap + n > cells) {
+			buf_addc(out, '\n');
+			width_pad(out, indent);
+			at = indent;
+			gap = 0;
+		}
+		width_pad(out, gap);
+		buf_add(out, word, len);
+		at += gap + n;
+		text += strspn(text, " ") + len;
+		if (*text == '\n') {
+			buf_addc(out, *text++);
+			at = 0;
+		}
+	}
 }

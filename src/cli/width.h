@@ -18,3 +18,6 @@ size_t width_of(const char *text);
  * gives the cells taken, which may be one less than allowed. */
 size_t width_cut(struct buf *out, const char *text, size_t cells);
 void width_pad(struct buf *out, size_t cells); /* spaces */
+/* Appends text that begins `indent` cells from the left, broken between words into lines of
+ * so many cells, each further one indented as far.  cells 0, or too few: as it is. */
+void width_wrap(struct buf *out, const char *text, size_t indent, size_t cells);

@@ -51,6 +51,25 @@ static void widths(void)
 		OK(n == width_of(buf_str(&out)) && n <= cuts[i].cells,
 		   "it says what it took");
 	}
+	static const struct {
+		const char *text;
+		size_t indent, cells;
+		const char *want;
+	} wraps[] = {
+		{ "ask for --mem 96Mi or more", 0, 0, "ask for --mem 96Mi or more" },
+		{ "ask for --mem 96Mi or more", 0, 26, "ask for --mem 96Mi or more" },
+		{ "ask for --mem 96Mi or more", 0, 25, "ask for --mem 96Mi or\nmore" },
+		{ "ask for --mem 96Mi or more", 3, 24, "ask for --mem 96Mi or\n   more" },
+		{ "ask for --mem 96Mi or more", 30, 40, "ask for --mem 96Mi or more" },
+		{ "a-word-that-is-longer-than-a-line then", 0, 20,
+		  "a-word-that-is-longer-than-a-line\nthen" },
+	};
+	for (size_t i = 0; i < COUNT_OF(wraps); i++) {
+		AUTO_BUF struct buf out = { 0 };
+		width_wrap(&out, wraps[i].text, wraps[i].indent, wraps[i].cells);
+		IS(buf_str(&out), wraps[i].want, "'%s' at %zu in %zu cells",
+		   wraps[i].text, wraps[i].indent, wraps[i].cells);
+	}
 }
 
 static void progress(void)
