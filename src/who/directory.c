@@ -85,6 +85,7 @@ static void apply_token(struct who *d, const char *id, const char *body)
 
 	if (body && token_decode(id, body, t) == 0) {
 		free(map_puts(d->tokens, id, t));
+		want_end(d, t);
 		return;
 	}
 	free(t);
@@ -294,8 +295,8 @@ int who_by_token(struct who *d, const char *text, struct principal *out,
 
 	if (!u)
 		return err_set(err, ERR_UNKNOWN_CALLER,
-			       "this token is not known here; it may have been removed: "
-			       "log in again, or ask for another");
+			       "this token is not known here; it may have expired or been "
+			       "removed: log in again, or ask for another");
 	if (who_token_expired(d, t)) {
 		want_expired(d, t->id);
 		return err_set(

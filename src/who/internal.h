@@ -62,6 +62,7 @@ void token_hash(const char *text, char hex[65]);
 struct wants *wants_create(struct who *d);
 void wants_destroy(struct wants *w);
 void want_expired(struct who *d, const char *token);
+void want_end(struct who *d, const struct who_token *t); /* removed once it has expired */
 void want_uid(struct who *d, const char *user, int64_t uid);
 /* now instead of old, if that is still the user's */
 void want_hash(struct who *d, const char *user, const char *old, const char *now);

@@ -8,6 +8,9 @@
 #include "base/str.h"
 #include "who/internal.h"
 
+#define EXPIRY_LEAST_MS INT64_C(1000)
+#define EXPIRY_MOST_MS  INT64_C(600000)
+
 enum want_kind { WANT_EXPIRED, WANT_UID, WANT_HASH };
 
 struct want {
@@ -22,6 +25,8 @@ struct wants {
 	struct who *who;
 	struct want *first;
 	struct world_timer *soon; /* a later could not be called off */
+	struct world_timer *expiry;
+	int64_t expiry_ms; /* when the next token ends, as far as known; 0: none does */
 	void (*record)(void *arg, const struct who_change *c);
 	void *arg;
 };
@@ -114,16 +119,54 @@ void want_hash(struct who *d, const char *user, const char *old, const char *now
 	want(d->wants, &w);
 }
 
+/* ---- tokens that end ---- */
+
+/* Who follows something by a token hears of its end by the change that removes it.  Time of
+ * day may jump, so one looks now and then anyway. */
+static void await_expiry(struct wants *w)
+{
+	int64_t left = w->expiry_ms - world_now_ms(w->who->world);
+
+	left = left < EXPIRY_LEAST_MS ? EXPIRY_LEAST_MS : left;
+	world_timer_at(w->expiry,
+		       world_mono_ms(w->who->world) +
+			       (left < EXPIRY_MOST_MS ? left : EXPIRY_MOST_MS));
+}
+
+static void on_expiry(void *arg)
+{
+	struct wants *w = arg;
+	const struct who_token *t;
+
+	w->expiry_ms = 0;
+	for (size_t it = 0; (t = map_next(w->who->tokens, &it));) {
+		if (!t->expires_ms)
+			continue;
+		if (who_token_expired(w->who, t))
+			want_expired(w->who, t->id);
+		else if (!w->expiry_ms || t->expires_ms < w->expiry_ms)
+			w->expiry_ms = t->expires_ms;
+	}
+	if (w->expiry_ms)
+		await_expiry(w);
+}
+
+void want_end(struct who *d, const struct who_token *t)
+{
+	struct wants *w = d->wants;
+
+	if (!t->expires_ms || (w->expiry_ms && w->expiry_ms <= t->expires_ms))
+		return;
+	w->expiry_ms = t->expires_ms;
+	await_expiry(w);
+}
+
 void who_on_change(struct who *d, void (*record)(void *arg, const struct who_change *c),
 		   void *arg)
 {
-	const struct who_token *t;
-
 	d->wants->record = record;
 	d->wants->arg = arg;
-	for (size_t it = 0; (t = map_next(d->tokens, &it));)
-		if (who_token_expired(d, t))
-			want_expired(d, t->id);
+	on_expiry(d->wants);
 }
 
 struct wants *wants_create(struct who *d)
@@ -132,6 +175,7 @@ struct wants *wants_create(struct who *d)
 
 	w->who = d;
 	w->soon = world_timer_create(d->world, on_soon, w);
+	w->expiry = world_timer_create(d->world, on_expiry, w);
 	return w;
 }
 
@@ -146,5 +190,6 @@ void wants_destroy(struct wants *w)
 		free(at);
 	}
 	world_timer_destroy(w->soon);
+	world_timer_destroy(w->expiry);
 	free(w);
 }

@@ -180,14 +180,14 @@ static void test_tokens(struct rig *g)
 
 static void test_expiry(struct rig *g)
 {
-	AUTO_FREE char *brief = token(g, "uid", SCOPE_READ, 5000);
-	AUTO_FREE char *more = NULL;
+	AUTO_FREE char *brief = token(g, "uid", SCOPE_READ, 500), *longer = NULL,
+		       *more = NULL;
 	char id[WHO_TOKEN_ID_BYTES] = "";
 	struct principal p;
 
 	who_on_change(g->d, on_wanted, g);
 	OK(who_by_token(g->d, brief, &p, id, &g->err) == 0, "a token lives");
-	world_sim_run_until(g->w, world_mono_ms(g->w) + 5000);
+	world_sim_run_until(g->w, world_mono_ms(g->w) + 500);
 	OK(who_by_token(g->d, brief, &p, NULL, &g->err) < 0 &&
 		   g->err.code == ERR_UNKNOWN_CALLER && strstr(g->err.text, "expired"),
 	   "for its time: %s", g->err.text);
@@ -195,13 +195,22 @@ static void test_expiry(struct rig *g)
 	world_sim_settle(g->w, 1000);
 	OK(!who_token(g->d, id) && g->wanted == 1, "but soon");
 	IS(g->action, "token.expire", "which is recorded");
-	free(token(g, "uid", SCOPE_READ, 1000));
-	world_sim_run_until(g->w, world_mono_ms(g->w) + 2000);
+	longer = token(g, "uid", SCOPE_READ, 86400000);
+	world_sim_run_until(g->w, world_mono_ms(g->w) + 86399000);
+	OK(who_by_token(g->d, longer, &p, id, &g->err) == 0, "a longer one lives longer");
+	world_sim_run_until(g->w, world_mono_ms(g->w) + 3000);
+	OK(!who_token(g->d, id) && g->wanted == 2,
+	   "and goes by itself: who follows something by it is to be cut off");
+	OK(who_by_token(g->d, longer, &p, NULL, &g->err) < 0 &&
+		   strstr(g->err.text, "expired"),
+	   "after which it may still be that it expired: %s", g->err.text);
+	free(token(g, "uid", SCOPE_READ, 500));
+	world_sim_run_until(g->w, world_mono_ms(g->w) + 600);
 	who_on_change(g->d, on_wanted, g);
 	world_sim_settle(g->w, 1000);
-	IS_INT(g->wanted, 2, "at boot those that expired while it was down go too");
-	free(token(g, "uid", SCOPE_READ, 1000));
-	world_sim_run_until(g->w, world_mono_ms(g->w) + 2000);
+	IS_INT(g->wanted, 3, "at boot those that expired while it was down go too");
+	free(token(g, "uid", SCOPE_READ, 500));
+	world_sim_run_until(g->w, world_mono_ms(g->w) + 600);
 	more = token(g, "uid", SCOPE_READ, 0);
 	OK(more && map_count(g->d->tokens) == 1,
 	   "a new token takes the user's expired ones away");
