@@ -28,26 +28,6 @@ static struct doc *read_body(struct exchange *ex, struct err *err)
 	return NULL;
 }
 
-static void prioritised(void *arg, int64_t job, bool again, const struct err *e)
-{
-	struct exchange *ex = arg;
-	struct err err;
-
-	(void)job;
-	(void)again;
-	if (ex->conn && e) {
-		answer_error(ex, e);
-	} else if (ex->conn) {
-		AUTO_JOB struct job *owned = NULL;
-		const struct job *j = view_find(ex, &owned, &err);
-		if (j)
-			answer_job(ex, 200, j);
-		else
-			answer_error(ex, &err);
-	}
-	exchange_drop(ex);
-}
-
 /* {"priority": N} */
 void handle_change(struct exchange *ex)
 {
@@ -67,7 +47,7 @@ void handle_change(struct exchange *ex)
 	}
 	exchange_hold(ex);
 	yard_set_priority(ex->server->config.yard, ex->who, ex->job, (int)priority,
-			  prioritised, ex);
+			  answer_changed, ex);
 }
 
 static void deleted(void *arg, int64_t job, bool again, const struct err *err)
@@ -172,12 +152,8 @@ static int read_again(struct exchange *ex, const struct spec *changed, struct sp
 /* Whom it waited for was a matter of the old one. */
 static struct spec *spec_of(const struct job *j, struct err *err)
 {
-	AUTO_BUF struct buf text = { 0 };
-	struct spec *copy;
+	struct spec *copy = spec_copy(j->spec, err);
 
-	spec_to_json(j->spec, &text);
-	AUTO_DOC struct doc *d = doc_parse_json(buf_str(&text), text.len, err);
-	copy = d ? spec_from_json(doc_root(d), err) : NULL;
 	if (!copy)
 		return NULL;
 	copy->priority = j->priority;

@@ -193,7 +193,7 @@ void handle_usage(struct exchange *ex)
 	answer_json(ex, 200, out);
 }
 
-static void stopped(void *arg, int64_t job, bool again, const struct err *e)
+void answer_changed(void *arg, int64_t job, bool again, const struct err *e)
 {
 	struct exchange *ex = arg;
 	struct err err;
@@ -231,5 +231,5 @@ void handle_stop(struct exchange *ex)
 		reason = doc_str(doc_root(d), "reason", NULL);
 	}
 	exchange_hold(ex);
-	yard_stop(ex->server->config.yard, ex->who, ex->job, reason, stopped, ex);
+	yard_stop(ex->server->config.yard, ex->who, ex->job, reason, answer_changed, ex);
 }

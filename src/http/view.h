@@ -11,6 +11,8 @@
 const struct job *view_find(struct exchange *ex, struct job **owned, struct err *err);
 void view_job(struct exchange *ex, const struct job *j, struct buf *out);
 void answer_job(struct exchange *ex, int status, const struct job *j);
+/* A yard_done of a held exchange: the job as it is now, or why it was not changed. */
+void answer_changed(void *arg, int64_t job, bool again, const struct err *e);
 
 void view_cleanup(struct job **owned);
 #define AUTO_JOB __attribute__((cleanup(view_cleanup)))

@@ -145,14 +145,10 @@ static void fill_role(const struct array *a, char *const *values, struct role *r
 static struct spec *copy_without_array(const struct spec *s)
 {
 	struct spec single = *s;
-	AUTO_BUF struct buf text = { 0 };
-	AUTO_DOC struct doc *doc = NULL;
 
 	single.array = (struct array){ 0 };
 	single.after_count = 0; /* the parent has waited for them */
-	spec_to_json(&single, &text);
-	doc = doc_parse_json(buf_str(&text), text.len, NULL);
-	return spec_from_json(doc_root(doc), NULL);
+	return spec_copy(&single, NULL);
 }
 
 struct spec *array_member(const struct spec *parent, int64_t index)

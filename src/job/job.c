@@ -38,23 +38,13 @@ static void make_tasks(struct job *j)
 			j->tasks[rank++] = (struct task){ .role = (int)r, .index = i };
 }
 
-static struct spec *copy_spec(const struct spec *s)
-{
-	AUTO_BUF struct buf text = { 0 };
-	AUTO_DOC struct doc *doc = NULL;
-
-	spec_to_json(s, &text);
-	doc = doc_parse_json(buf_str(&text), text.len, NULL);
-	return doc ? spec_from_json(doc_root(doc), NULL) : NULL;
-}
-
 struct job *job_create(const struct event *e, struct spec *spec)
 {
 	struct job *j = mem_alloc(1, sizeof *j);
 
 	j->id = e->job;
 	j->last_seq = e->seq;
-	j->spec = spec ? spec : copy_spec(e->spec);
+	j->spec = spec ? spec : spec_copy(e->spec, NULL);
 	j->owner = mem_strdup(e->by);
 	j->group = mem_strdup(e->group);
 	j->key = mem_strdup(e->key);

@@ -114,6 +114,7 @@ void spec_check(struct spec *s, struct problems *out);
 /* The canonical JSON of a checked spec, and back: what the SUBMITTED event holds. */
 void spec_to_json(const struct spec *s, struct buf *out);
 struct spec *spec_from_json(const struct doc_node *map, struct err *err);
+struct spec *spec_copy(const struct spec *checked, struct err *err); /* by way of it */
 
 void spec_cleanup(struct spec **s);
 #define AUTO_SPEC __attribute__((cleanup(spec_cleanup)))

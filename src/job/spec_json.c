@@ -490,3 +490,13 @@ struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 	}
 	return TAKE(s);
 }
+
+struct spec *spec_copy(const struct spec *checked, struct err *err)
+{
+	AUTO_BUF struct buf text = { 0 };
+	AUTO_DOC struct doc *doc = NULL;
+
+	spec_to_json(checked, &text);
+	doc = doc_parse_json(buf_str(&text), text.len, err);
+	return doc ? spec_from_json(doc_root(doc), err) : NULL;
+}
