@@ -47,7 +47,24 @@ void buf_adds(struct buf *b, const char *s)
 
 void buf_addc(struct buf *b, char c)
 {
-	buf_add(b, &c, 1);
+	if (b->len + 2 > b->cap)
+		buf_reserve(b, 1);
+	b->data[b->len++] = c;
+	b->data[b->len] = 0;
+}
+
+void buf_add_i64(struct buf *b, int64_t value)
+{
+	char digits[20]; /* from the back: the most negative number has 19 and a sign */
+	size_t at = sizeof digits;
+	uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		digits[--at] = '-';
+	buf_add(b, digits + at, sizeof digits - at);
 }
 
 void buf_vprintf(struct buf *b, const char *fmt, va_list ap)

@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -36,7 +35,7 @@ static void add_string(struct buf *out, const char *s, size_t len)
 	buf_addc(out, '"');
 	while (i < len) {
 		unsigned char c = (unsigned char)s[i];
-		size_t n = utf8_sequence(s + i, len - i);
+		size_t n = c < 0x80 ? 1 : utf8_sequence(s + i, len - i);
 		if (n && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
 			i += n;
 			continue;
@@ -61,10 +60,10 @@ static void begin_value(struct json *j, const char *key)
 	if (j->has_items & bit)
 		buf_addc(j->out, ',');
 	j->has_items |= bit;
-	if (key) {
-		add_string(j->out, key, strlen(key));
-		buf_addc(j->out, ':');
-	}
+	if (!key)
+		return;
+	add_string(j->out, key, strlen(key));
+	buf_addc(j->out, ':');
 }
 
 static void open_level(struct json *j, const char *key, bool array)
@@ -114,7 +113,7 @@ void json_strn(struct json *j, const char *key, const char *value, size_t len)
 void json_i64(struct json *j, const char *key, int64_t value)
 {
 	begin_value(j, key);
-	buf_printf(j->out, "%" PRId64, value);
+	buf_add_i64(j->out, value);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -51,7 +51,11 @@ void http_write_request(struct buf *out, const char *method, const char *target,
 
 void http_write_status(struct buf *out, int status)
 {
-	buf_printf(out, "HTTP/1.1 %d %s\r\n", status, http_status_words(status));
+	buf_add(out, "HTTP/1.1 ", 9);
+	buf_add_i64(out, status);
+	buf_addc(out, ' ');
+	buf_adds(out, http_status_words(status));
+	buf_add(out, "\r\n", 2);
 }
 
 void http_write_header(struct buf *out, const char *name, const char *value)
@@ -64,7 +68,9 @@ void http_write_header(struct buf *out, const char *name, const char *value)
 
 void http_write_length(struct buf *out, uint64_t bytes)
 {
-	buf_printf(out, "Content-Length: %llu\r\n", (unsigned long long)bytes);
+	buf_adds(out, "Content-Length: ");
+	buf_add_i64(out, (int64_t)bytes);
+	buf_add(out, "\r\n", 2);
 }
 
 void http_write_head_end(struct buf *out)

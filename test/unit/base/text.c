@@ -61,6 +61,12 @@ static void buffers(void)
 	free(taken);
 	buf_add(&b, NULL, 0);
 	IS(buf_str(&b), "", "adding nothing");
+	buf_add_i64(&b, INT64_MIN);
+	buf_addc(&b, ' ');
+	buf_add_i64(&b, 0);
+	buf_addc(&b, ' ');
+	buf_add_i64(&b, INT64_MAX);
+	IS(buf_str(&b), "-9223372036854775808 0 9223372036854775807", "numbers, all of them");
 }
 
 static void numbers(void)
