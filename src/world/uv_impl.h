@@ -12,7 +12,8 @@ struct uv_world {
 	struct world base;
 	uv_loop_t loop;
 	uv_async_t alive; /* keeps uv_run() waiting when nothing else does */
-	uv_timer_t timer; /* armed for the earliest timer of the heap */
+	uv_timer_t timer; /* armed for the earliest timer of the heap, or before that */
+	int64_t armed_ms; /* for when, while it is */
 	uv_idle_t idle;   /* active while laters wait: the loop then does not sleep */
 	uint64_t next_tie;
 	size_t works, lanes;

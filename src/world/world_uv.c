@@ -67,10 +67,12 @@ static void uvw_timers_changed(struct world *w)
 	struct world_timer *first = world_timers_first(w);
 	int64_t wait;
 
-	if (!first) {
-		uv_timer_stop(&u->timer);
+	/* Most timers are put off before they are due: to look once too early is cheaper than
+	 * to set the loop's own each time. */
+	if (!first || (uv_is_active((uv_handle_t *)&u->timer) &&
+		       u->armed_ms <= first->due_ms))
 		return;
-	}
+	u->armed_ms = first->due_ms;
 	/* The loop's idea of now may be old, and uv counts from that. */
 	uv_update_time(&u->loop);
 	wait = first->due_ms - clock_ms(CLOCK_MONOTONIC);
