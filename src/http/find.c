@@ -6,7 +6,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/shown.h"
 #include "who/who.h"
+#include "yard/edit.h"
 
 struct owner {
 	char name[NAME_MAX_BYTES], group[NAME_MAX_BYTES];
@@ -96,8 +98,12 @@ int route_job(struct exchange *ex, struct err *err)
 	if (find_id(ex, text, &id, err) < 0)
 		return -1;
 	const struct job *live = yard_live(y, id);
+	const struct shown_job *shown =
+		shown_get(ex->server->shown, yard_deletions(y), id);
 	if (live)
 		copy_owner(&owner, live->owner, live->group);
+	else if (shown)
+		copy_owner(&owner, shown->owner, shown->group);
 	else if (store_row(yard_store(y), id, row_owner, &owner, err) < 0)
 		return err->code == ERR_NOT_FOUND ? no_job(text, err) : -1;
 	if (!who_may_see(ex->who, owner.name, owner.group))

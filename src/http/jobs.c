@@ -8,8 +8,10 @@
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "http/route.h"
+#include "http/shown.h"
 #include "stream/usage.h"
 #include "wire/api.h"
+#include "yard/edit.h"
 
 #define USAGE_TRIES    50
 #define USAGE_PAUSE_MS 20
@@ -59,14 +61,26 @@ void view_cleanup(struct job **owned)
 
 void handle_show(struct exchange *ex)
 {
+	struct http_server *s = ex->server;
+	uint64_t epoch = yard_deletions(s->config.yard);
+	const struct shown_job *before = shown_get(s->shown, epoch, ex->job);
+	struct buf *json = answer_scratch(ex);
 	struct err err;
 	AUTO_JOB struct job *owned = NULL;
-	const struct job *j = view_find(ex, &owned, &err);
 
-	if (!j)
+	if (before) {
+		answer_json(ex, 200, &before->json);
+		return;
+	}
+	const struct job *j = view_find(ex, &owned, &err);
+	if (!j) {
 		answer_error(ex, &err);
-	else
-		answer_job(ex, 200, j);
+		return;
+	}
+	view_job(ex, j, json);
+	if (owned && j->state == JOB_ENDED)
+		shown_put(s->shown, epoch, j, json);
+	answer_json(ex, 200, json);
 }
 
 void handle_why(struct exchange *ex)

@@ -2,6 +2,7 @@
 #include "http/internal.h"
 
 #include "base/mem.h"
+#include "http/shown.h"
 #include "stream/stream.h"
 #include "wire/api.h"
 #include "wire/outcome.h"
@@ -174,6 +175,7 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.conns_max = CONNS_MAX;
 	s->parked = map_create();
 	s->counts = map_create();
+	s->shown = shown_create(SHOWN_BYTES);
 	s->sweep = world_timer_create(c->world, sweep, s);
 	s->watch = yard_watch_add(c->yard, on_event, s);
 	s->logs = log_hub_keep(c->world);
@@ -201,6 +203,7 @@ void http_server_destroy(struct http_server *s)
 	}
 	map_destroy(s->parked);
 	map_destroy(s->counts);
+	shown_destroy(s->shown);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);
 	free(s);

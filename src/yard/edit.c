@@ -95,6 +95,11 @@ bool yard_is_forgotten(const struct yard *y, int64_t job)
 	return false;
 }
 
+uint64_t yard_deletions(const struct yard *y)
+{
+	return y->deletions;
+}
+
 void yard_free_forgets(struct forget *forgets, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

@@ -10,3 +10,5 @@ void yard_set_priority(struct yard *y, const struct principal *who, int64_t job,
 /* An ended job (an array with its members) goes for ever: history, output, logs. */
 void yard_delete(struct yard *y, const struct principal *who, int64_t job, yard_done done,
 		 void *arg);
+/* Goes up, before any answer, when jobs are gone: what is known of ended ones may be old. */
+uint64_t yard_deletions(const struct yard *y);

@@ -311,6 +311,7 @@ static void release_committed(struct yard *y)
 		bool is_event = p->event.kind != EVENT_KIND_COUNT;
 		struct live *l = is_event && p->job ? yard_find(y, p->job) : NULL;
 
+		y->deletions += p->forget_count > 0;
 		if (is_event) {
 			y->committed_seq = p->event.seq;
 			yard_count_event(y, &p->event);
