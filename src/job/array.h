@@ -15,6 +15,7 @@
 
 #define ARRAY_MEMBERS_MAX 1000000
 #define ARRAY_AXES_MAX    16
+#define ARRAY_BYTES_MAX   (INT64_C(4) << 30) /* of all members' specs together */
 
 struct spec;
 

@@ -297,6 +297,7 @@ void spec_check(struct spec *s, struct problems *out)
 			check_bad(&c, "",
 				  "the job is %zu bytes large; at most %d are allowed",
 				  json.len, SPEC_BYTES_MAX);
+		check_array_bytes(&c, s);
 	}
 	buf_fini(&c.path);
 }

@@ -35,4 +35,5 @@ void check_count(struct check *c, const char *leaf, size_t count, size_t max);
 
 void check_role(struct check *c, struct role *r); /* fills its defaults */
 void check_array(struct check *c, struct spec *s);
+void check_array_bytes(struct check *c, const struct spec *s); /* when all else is well */
 void check_secrets(struct check *c, const struct spec *s);

@@ -127,3 +127,46 @@ void check_array(struct check *c, struct spec *s)
 	if (a->count && c->out->count == before)
 		check_members(c, s);
 }
+
+/* The most that one member's values add, as hyperparameters and in its commands. */
+static int64_t values_bytes(const struct spec *s)
+{
+	const struct axis *unsafe;
+	int64_t total = 0;
+
+	for (size_t i = 0; i < s->array.axis_count; i++) {
+		const struct axis *x = &s->array.axes[i];
+		size_t most = 0;
+
+		for (int64_t k = 0; x->values && k < x->count; k++)
+			most = strlen(x->values[k]) > most ? strlen(x->values[k]) : most;
+		total += (int64_t)(strlen(x->name) + most);
+	}
+	for (size_t i = 0; i < s->role_count; i++)
+		for (size_t k = 0; k < s->roles[i].argc; k++)
+			total += array_fill_growth(&s->array, s->roles[i].argv[k],
+						   s->roles[i].shell_line != NULL,
+						   &unsafe);
+	return total;
+}
+
+/* Each member is stored as the job it is: one request must not fill the disk. */
+void check_array_bytes(struct check *c, const struct spec *s)
+{
+	struct spec single = *s;
+	AUTO_BUF struct buf json = { 0 };
+	int64_t each;
+
+	if (!s->array.count)
+		return;
+	single.array = (struct array){ 0 };
+	spec_to_json(&single, &json);
+	each = (int64_t)json.len + values_bytes(s);
+	if (each * s->array.count > ARRAY_BYTES_MAX)
+		check_bad(c, "array",
+			  "%d members of up to %" PRId64
+			  " bytes each; all of them together "
+			  "may have %" PRId64
+			  ": make them fewer, or the job file smaller",
+			  s->array.count, each, ARRAY_BYTES_MAX);
+}

@@ -206,6 +206,36 @@ static void quoting(void)
 	OK(check(t), "but takes a harmless one");
 }
 
+/* Members are stored one by one: a large job file many times would fill the disk. */
+static void together(void)
+{
+	static const struct {
+		int count;
+		size_t text;
+		bool fine;
+	} cases[] = { { 1000000, 1000, true },
+		      { 1000000, 100000, false },
+		      { 1000, 100000, true } };
+
+	for (size_t i = 0; i < COUNT_OF(cases); i++) {
+		AUTO_FREE char *text = mem_alloc(1, cases[i].text + 1);
+		AUTO_SPEC struct spec *s = a_spec("true"), *swept = a_spec("echo {a}");
+		struct buf json = { 0 };
+
+		memset(text, 'x', cases[i].text);
+		pairs_set(&s->roles[0].env, "A", text);
+		s->array.count = cases[i].count;
+		OK(check(s) == cases[i].fine, "%d members with %zu bytes each are %s",
+		   cases[i].count, cases[i].text, cases[i].fine ? "fine" : "too much");
+		buf_printf(&json, "\"%s\"", text);
+		axis_add_value(array_add_axis(&swept->array, "a"), buf_str(&json));
+		AUTO_FREE char *range = str_printf("1..%d", cases[i].count);
+		axis_set_range(array_add_axis(&swept->array, "b"), range);
+		OK(check(swept) == cases[i].fine, "wherever they are from");
+		buf_fini(&json);
+	}
+}
+
 int main(void)
 {
 	ranges();
@@ -213,5 +243,6 @@ int main(void)
 	round_trip();
 	problems();
 	quoting();
+	together();
 	return END();
 }
