@@ -28,26 +28,38 @@ static void add_escaped(struct buf *out, unsigned char c)
 	}
 }
 
-static void add_string(struct buf *out, const char *s, size_t len)
+/* How many bytes from here on stand for themselves. */
+static size_t plain_bytes(const char *s, size_t len)
 {
-	size_t from = 0, i = 0;
+	size_t i = 0, n;
 
-	buf_addc(out, '"');
 	while (i < len) {
 		unsigned char c = (unsigned char)s[i];
-		size_t n = c < 0x80 ? 1 : utf8_sequence(s + i, len - i);
-		if (n && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
-			i += n;
-			continue;
-		}
-		buf_add(out, s + from, i - from);
-		if (n)
-			add_escaped(out, c);
+		if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
+			break;
+		n = c < 0x80 ? 1 : utf8_sequence(s + i, len - i);
+		if (n == 0)
+			break;
+		i += n;
+	}
+	return i;
+}
+
+static void add_string(struct buf *out, const char *s, size_t len)
+{
+	buf_reserve(out, len + 2);
+	buf_addc(out, '"');
+	for (size_t i = 0; i < len; i++) {
+		size_t n = plain_bytes(s + i, len - i);
+		buf_add(out, s + i, n);
+		i += n;
+		if (i == len)
+			break;
+		if ((unsigned char)s[i] < 0x80)
+			add_escaped(out, (unsigned char)s[i]);
 		else
 			buf_adds(out, "\xef\xbf\xbd");
-		from = ++i;
 	}
-	buf_add(out, s + from, len - from);
 	buf_addc(out, '"');
 }
 
