@@ -397,15 +397,24 @@ const char *doc_str(const struct doc_node *map, const char *key, const char *fal
 	return n && n->kind == DOC_STRING ? n->text : fallback;
 }
 
+int doc_whole(const struct doc_node *n, int64_t min, int64_t max, int64_t *out)
+{
+	if (n->kind != DOC_NUMBER)
+		return -1;
+	size_t len = strcspn(n->text, ".");
+	const char *rest = n->text + len;
+	if (rest[0] != '.' || !rest[1] || rest[1 + strspn(rest + 1, "0")])
+		return str_to_i64(n->text, min, max, out);
+	AUTO_FREE char *whole = mem_strndup(n->text, len);
+	return str_to_i64(whole, min, max, out);
+}
+
 int64_t doc_i64(const struct doc_node *map, const char *key, int64_t fallback)
 {
 	const struct doc_node *n = doc_get(map, key);
 	int64_t v;
 
-	if (!n || n->kind != DOC_NUMBER ||
-	    str_to_i64(n->text, INT64_MIN, INT64_MAX, &v) < 0)
-		return fallback;
-	return v;
+	return n && doc_whole(n, INT64_MIN, INT64_MAX, &v) == 0 ? v : fallback;
 }
 
 bool doc_bool(const struct doc_node *map, const char *key, bool fallback)

@@ -51,6 +51,8 @@ const struct doc_node *doc_root(const struct doc *d); /* never NULL */
 
 /* NULL: absent, or map is NULL or no map. */
 const struct doc_node *doc_get(const struct doc_node *map, const char *key);
+/* A whole number in the sense of JSON Schema, so 5.0 is one, within [min, max]; -1: not. */
+int doc_whole(const struct doc_node *n, int64_t min, int64_t max, int64_t *out);
 /* For trusted input (our own events, API answers): the value or the fallback. */
 const char *doc_str(const struct doc_node *map, const char *key, const char *fallback);
 int64_t doc_i64(const struct doc_node *map, const char *key, int64_t fallback);

@@ -77,7 +77,7 @@ static void read_int(struct native_reader *r, const struct field *f,
 		*(int *)at = SPEC_ALL;
 		return;
 	}
-	if (n->kind == DOC_NUMBER && str_to_i64(n->text, f->min, f->max, &v) == 0) {
+	if (doc_whole(n, f->min, f->max, &v) == 0) {
 		*(int *)at = (int)v;
 		return;
 	}
@@ -179,8 +179,7 @@ static void read_devices(struct native_reader *r, const struct field *f,
 	for (const struct doc_node *c = n->first; c; c = c->next) {
 		size_t before = native_enter(r, c);
 		int64_t count = 0;
-		if (c->kind != DOC_NUMBER ||
-		    str_to_i64(c->text, 0, DEVICES_MAX, &count) < 0)
+		if (doc_whole(c, 0, DEVICES_MAX, &count) < 0)
 			not_allowed(r, c, "a whole number from 0 to 64");
 		else if (strlen(c->key) == 0 || strlen(c->key) >= DEVICE_TYPE_MAX)
 			native_bad(r, c,
@@ -219,8 +218,7 @@ static void read_port(struct native_reader *r, const struct doc_node *n,
 		return;
 	if (n->kind == DOC_MAP)
 		read_port_fields(r, n, p);
-	else if (n->kind == DOC_NUMBER &&
-		 str_to_i64(n->text, SPEC_PORT_MIN, SPEC_PORT_MAX, &number) == 0)
+	else if (doc_whole(n, SPEC_PORT_MIN, SPEC_PORT_MAX, &number) == 0)
 		p->fixed = (int)number;
 	else
 		not_allowed(
@@ -315,7 +313,7 @@ static void read_job_number(struct native_reader *r, const struct field *f,
 {
 	int64_t id = 0;
 
-	if (n->kind != DOC_NUMBER || str_to_i64(n->text, 1, INT64_MAX, &id) < 0)
+	if (doc_whole(n, 1, INT64_MAX, &id) < 0)
 		not_allowed(r, n, field_types[f->kind].allowed);
 	else
 		spec_add_after(object, id, f->kind == FIELD_AFTER_OK);

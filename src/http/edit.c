@@ -36,8 +36,7 @@ void handle_change(struct exchange *ex)
 	const struct doc_node *n = d ? doc_get(doc_root(d), "priority") : NULL;
 	int64_t priority;
 
-	if (d && (!n || n->kind != DOC_NUMBER ||
-		  str_to_i64(n->text, INT32_MIN, INT32_MAX, &priority) < 0)) {
+	if (d && (!n || doc_whole(n, INT32_MIN, INT32_MAX, &priority) < 0)) {
 		err_set(&err, ERR_INVALID, "priority: give a whole number");
 		n = NULL;
 	}

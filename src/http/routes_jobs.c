@@ -7,6 +7,8 @@
 #include "job/spec.h"
 #include "wire/api.h"
 
+#define FROM_PLACE "[0-9]{1,9}:[1-9][0-9]{0,8}:[0-9]{1,18}"
+
 /* clang-format off */
 static const struct param submit_params[] = {
 	{ "dry_run", PARAM_BOOL, .help = "only check it, and say what would happen now" },
@@ -61,7 +63,7 @@ static const struct param logs_params[] = {
 	{ "follow", PARAM_BOOL, .help = "go on until the job has ended" },
 	{ "since_ms", PARAM_INT, 0, INT64_MAX / 1000, .help = "only what was written at this moment or later" },
 	{ "tail", PARAM_INT, 0, INT32_MAX, .help = "only the last lines, so many of each task" },
-	{ "from", PARAM_TEXT, 0, FROM_TEXT_MAX, .pattern = "^([0-9]+:[0-9]+:[0-9]+(,[0-9]+:[0-9]+:[0-9]+)*)?$",
+	{ "from", PARAM_TEXT, 0, FROM_TEXT_MAX, .pattern = "^(" FROM_PLACE "(," FROM_PLACE ")*)?$",
 		.help = "RANK:ATTEMPT:OFFSET,...: go on exactly there" },
 	{ "format", PARAM_WORD, .words = "text frames", .help = "plain text, or records with their place; text" },
 	{ 0 }

@@ -93,7 +93,7 @@ static int read_limit(const struct doc_node *n, int64_t max, int64_t *out,
 		*out = -1;
 		return 0;
 	}
-	if (n->kind != DOC_NUMBER || str_to_i64(n->text, 0, max, out) < 0)
+	if (doc_whole(n, 0, max, out) < 0)
 		return err_set(err, ERR_INVALID,
 			       "%s: a whole number from 0 to %lld, or null for no limit",
 			       n->key, (long long)max);
@@ -118,8 +118,7 @@ static int read_devices(const struct doc_node *map, struct resources *out,
 			return err_set(err, ERR_INVALID,
 				       "devices: a type has 1 to %d letters",
 				       DEVICE_TYPE_MAX - 1);
-		if (d->kind != DOC_NUMBER ||
-		    str_to_i64(d->text, 0, INT32_MAX, &count) < 0)
+		if (doc_whole(d, 0, INT32_MAX, &count) < 0)
 			return err_set(err, ERR_INVALID,
 				       "devices.%s: a whole number from 0", d->key);
 		memcpy(out->devices[i].type, d->key, n + 1);

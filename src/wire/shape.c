@@ -115,8 +115,7 @@ static int check_int(const struct wire_field *f, const struct doc_node *n,
 	bool any = f->min == 0 && f->max == 0;
 	int64_t v;
 
-	if (n->kind == DOC_NUMBER && str_to_i64(n->text, any ? INT64_MIN : f->min,
-						any ? INT64_MAX : f->max, &v) == 0)
+	if (doc_whole(n, any ? INT64_MIN : f->min, any ? INT64_MAX : f->max, &v) == 0)
 		return 0;
 	buf_adds(&allowed, "a whole number");
 	if (!any)

@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/doc.h"
+#include "base/mem.h"
 
 /* One line that shows a tree: {key: value, ...}; strings in single quotes. */
 static void show(const struct doc_node *n, struct buf *out)
@@ -208,6 +209,27 @@ static void places_of_errors(void)
 	   "YAML's flow style is read although it begins like JSON");
 }
 
+static void whole_numbers(void)
+{
+	static const struct {
+		const char *text;
+		int64_t want; /* -1: none, or not from 0 to 300 */
+	} rows[] = { { "208", 208 },  { "208.0", 208 }, { "0.000", 0 },  { "-0.0", 0 },
+		     { "208.5", -1 }, { "301.0", -1 },  { "1e2", -1 },   { "\"7\"", -1 },
+		     { "-1.0", -1 },  { "true", -1 },   { "0.0001", -1 } };
+
+	for (size_t i = 0; i < COUNT_OF(rows); i++) {
+		struct err err = { 0 };
+		int64_t v = -1;
+		AUTO_DOC struct doc *d =
+			doc_parse_json(rows[i].text, strlen(rows[i].text), &err);
+		int rc = d ? doc_whole(doc_root(d), 0, 300, &v) : -2;
+		OK(rc == (rows[i].want < 0 ? -1 : 0) && v == rows[i].want,
+		   "%s %s a whole number in bounds", rows[i].text,
+		   rows[i].want < 0 ? "is not" : "is");
+	}
+}
+
 static void limits(void)
 {
 	AUTO_BUF struct buf b = { 0 };
@@ -299,6 +321,7 @@ int main(void)
 	yaml_refusals();
 	places();
 	places_of_errors();
+	whole_numbers();
 	limits();
 	bombs();
 	many_keys();
