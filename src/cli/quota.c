@@ -131,7 +131,7 @@ static const struct opt set_table[] = {
 /* clang-format on */
 
 /* text NULL: leave it.  "none": no limit. */
-static int put_number(const char *option, const char *text,
+static int put_number(const char *option, const char *text, const char *allowed,
 		      int (*read)(const char *text, int64_t *out), int64_t *out,
 		      struct err *err)
 {
@@ -140,8 +140,8 @@ static int put_number(const char *option, const char *text,
 	if (str_eq(text, "none"))
 		*out = -1;
 	else if (read(text, out) < 0)
-		return err_set(err, ERR_INVALID, "--%s: '%s' is no such value", option,
-			       text);
+		return err_set(err, ERR_INVALID, "--%s '%s': allowed is %s, or none",
+			       option, text, allowed);
 	return 0;
 }
 
@@ -212,9 +212,11 @@ static int make_body(const struct set_args *a, const struct opts_list *devices,
 	int64_t jobs = doc_i64(old, "max_running_jobs", -1);
 	struct json j;
 
-	if (put_number("cpu", a->cpu, units_cpu, &cpu, err) < 0 ||
-	    put_number("mem", a->memory, units_bytes, &memory, err) < 0 ||
-	    put_number("jobs", a->jobs, read_count, &jobs, err) < 0)
+	if (put_number("cpu", a->cpu, "a number of cores such as 2 or 0.5", units_cpu,
+		       &cpu, err) < 0 ||
+	    put_number("mem", a->memory, "a size such as 64Gi", units_bytes, &memory,
+		       err) < 0 ||
+	    put_number("jobs", a->jobs, "a whole number", read_count, &jobs, err) < 0)
 		return -1;
 	json_init(&j, body);
 	json_object(&j, NULL);
