@@ -103,6 +103,16 @@ static int errors_in_order(struct cli *c, struct follow *f, struct err *err)
 	return rc;
 }
 
+/* An empty screen says nothing: why there is no log to follow yet. */
+static void say_wait(const struct cli *c, const struct wire_job *w)
+{
+	const struct job *j = w->job;
+
+	if ((j->state == JOB_HELD || j->state == JOB_QUEUED) && j->attempt == 0 && w->why)
+		cli_hint(c, "job %" PRId64 " is %s: %s", j->id, job_state_word(j->state),
+			 w->why);
+}
+
 static int print_log(struct cli *c, const struct logs_args *a, const struct wire_job *w,
 		     struct follow f, struct err *err)
 {
@@ -126,6 +136,8 @@ static int print_log(struct cli *c, const struct logs_args *a, const struct wire
 	} else if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO)) {
 		say_first_error(c, w);
 	}
+	if (f.follow && isatty(STDERR_FILENO))
+		say_wait(c, w);
 	int rc = a->errors ? errors_in_order(c, &f, err) : follow_log(c, &f, err);
 	sieve_fini(&sieve);
 	return rc;
