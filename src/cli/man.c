@@ -83,9 +83,10 @@ void man_page(struct buf *out)
 		".\\\" Made by `yard completion man`: change the table of commands, not this.\n"
 		".TH YARD 1 \"\" \"Trainyard " YARD_VERSION "\" \"Trainyard\"\n"
 		".SH NAME\nyard \\- run training jobs: queued, isolated, logged, kept\n"
-		".SH SYNOPSIS\n\\fByard\\fR \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n"
-		".SH DESCRIPTION\nTalks to a yard: the machine's own, one that "
-		"\\fBYARD_SERVER\\fR names, or a private one that it starts when needed.\n"
+		".SH SYNOPSIS\n\\fByard\\fR [\\fB\\-C\\fR \\fICONTEXT\\fR] \\fICOMMAND\\fR [\\fIoptions\\fR] ...\n"
+		".SH DESCRIPTION\nTalks to a yard: the one that \\fB\\-C\\fR or "
+		"\\fBYARD_SERVER\\fR names, that of the last \\fByard login\\fR, "
+		"the machine's own, or a private one that it starts when needed.\n"
 		"\\fIJOB\\fR is a job's number or its name. Every command takes \\fB\\-\\-help\\fR.\n"
 		".SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++)
@@ -94,7 +95,12 @@ void man_page(struct buf *out)
 	buf_adds(
 		out,
 		".SH ENVIRONMENT\n"
-		".TP\n\\fBYARD_SERVER\\fR\nwhich daemon: unix:///path or http://host:port\n"
+		".TP\n\\fBYARD_SERVER\\fR\nwhich daemon: unix:///path, https://host:port or http://host:port\n"
 		".TP\n\\fBYARD_TOKEN\\fR\nthe token to show it\n"
-		".TP\n\\fBNO_COLOR\\fR\nno colours\n");
+		".TP\n\\fBYARD_FINGERPRINT\\fR\nthe certificate to trust, as \\fByard login\\fR shows it\n"
+		".TP\n\\fBYARD_STATE\\fR, \\fBYARD_SOCKET\\fR\nwhere a private daemon keeps everything, and listens\n"
+		".TP\n\\fBNO_COLOR\\fR\nno colours\n"
+		".SH FILES\n"
+		".TP\n\\fI~/.config/yard/contexts.yaml\\fR\nservers and tokens of \\fByard login\\fR; below "
+		"\\fBXDG_CONFIG_HOME\\fR where that is set\n");
 }
