@@ -2,6 +2,9 @@
 /* What is set, and from where; and changing what may be changed while it runs. */
 #include "http/route.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "base/doc.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -38,9 +41,21 @@ static void changed(void *arg, int64_t job, bool again, const struct err *err)
 	exchange_drop(ex);
 }
 
+/* 500.0 is the number 500, too. */
+static const char *text_of(const struct doc_node *n, char room[24])
+{
+	int64_t v;
+
+	if (doc_whole(n, INT64_MIN, INT64_MAX, &v) < 0)
+		return n->text;
+	snprintf(room, 24, "%" PRId64, v);
+	return room;
+}
+
 /* {"value":"500"}: what the document holds.  NULL: it is taken back. */
 static char *make_body(const struct doc_node *n)
 {
+	char room[24];
 	struct buf out = { 0 };
 	struct json j;
 
@@ -48,7 +63,7 @@ static char *make_body(const struct doc_node *n)
 		return NULL;
 	json_init(&j, &out);
 	json_object(&j, NULL);
-	json_str(&j, "value", n->text);
+	json_str(&j, "value", text_of(n, room));
 	json_end(&j);
 	return buf_take(&out);
 }
@@ -66,8 +81,9 @@ void handle_settings_set(struct exchange *ex)
 
 	for (const struct doc_node *n = d ? doc_root(d)->first : NULL;
 	     n && rc == 0 && count < CHANGES_MAX; n = n->next) {
+		char room[24];
 		if (n->kind != DOC_NULL)
-			rc = settings_live_check(n->key, n->text, &err);
+			rc = settings_live_check(n->key, text_of(n, room), &err);
 		bodies[count] = make_body(n);
 		docs[count] =
 			(struct yard_doc){ SETTINGS_DOC_KIND, n->key, bodies[count] };

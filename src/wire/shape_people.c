@@ -7,7 +7,8 @@
 #define OPT      WIRE_OPTIONAL
 #define NAME     .min = 1, .max = NAME_MAX_BYTES - 1, .pattern = "^[a-z_][a-z0-9._-]*$"
 #define PASSWORD .min = 8, .max = 256
-#define LABEL    .max = 63
+#define PLAIN    .pattern = "^[^\001-\037\177]*$" /* what text_check() of who takes */
+#define LABEL    .max = 63, PLAIN
 #define LIFE     .pattern = "^(never|[1-9][0-9]{0,2}[mhd])$"
 #define ROLES    "viewer member admin"
 #define SCOPES   "read write admin"
@@ -107,11 +108,11 @@ static const struct wire_field groups[] = {
 };
 static const struct wire_field group_new[] = {
 	{ "name", WIRE_TEXT, 0, "what it is called", NAME },
-	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255 },
+	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255, PLAIN },
 	{ 0 }
 };
 static const struct wire_field group_change[] = {
-	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255 },
+	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255, PLAIN },
 	{ 0 }
 };
 static const struct wire_field audit_entry[] = {
