@@ -19,11 +19,11 @@
 #include "cli/measure.h"
 #include "cli/outcome.h"
 #include "cli/progress.h"
+#include "wire/outcome.h"
 
-#define TICK_MS          1000 /* a job that waits longer says what for */
-#define WHY_AGAIN_MS     5000
-#define ARRAY_TICK_MS    250
-#define EXIT_INTERRUPTED 130
+#define TICK_MS       1000 /* a job that waits longer says what for */
+#define WHY_AGAIN_MS  5000
+#define ARRAY_TICK_MS 250
 
 enum wish { WISH_GO_ON, WISH_STOP, WISH_LEAVE };
 

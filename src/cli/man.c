@@ -68,12 +68,12 @@ static void add_exit_codes(struct buf *out)
 {
 	buf_adds(
 		out,
-		".SH EXIT STATUS\nOf \\fByard run\\fR and \\fByard wait\\fR the job's own. Else:\n"
-		".TP\n0\nall went well\n");
-	for (int code = ERR_NONE + 1; code < ERR_CODE_END; code++)
-		buf_printf(out, ".TP\n%d\n%s\n", wire_exit_code((enum err_code)code),
-			   err_word((enum err_code)code));
-	buf_printf(out, ".TP\n%d\nno daemon answers\n", EXIT_UNREACHABLE);
+		".SH EXIT STATUS\nOf \\fByard run\\fR and \\fByard wait\\fR the job's own: "
+		"that of its first task that failed (128 and the signal that ended it; 137 out of "
+		"memory, 124 time limit, 126 not started, 143 stopped). Else:\n");
+	for (int code = 0; code < EXIT_CODE_END; code++)
+		buf_printf(out, ".TP\n%d\n%s\n", code, wire_exit_words(code));
+	buf_printf(out, ".TP\n%d\nleft: the job goes on\n", EXIT_INTERRUPTED);
 }
 
 void man_page(struct buf *out)

@@ -20,7 +20,25 @@ static const struct { int http, exit; } outcomes[ERR_CODE_END] = {
 	[ERR_CORRUPT]        = { 500, 1 },
 	[ERR_INTERNAL]       = { 500, 1 },
 };
+static const char *const exits[EXIT_CODE_END] = {
+	[0]                = "done",
+	[1]                = "something failed: the words say what",
+	[2]                = "wrong usage, or a job file with problems",
+	[3]                = "no such job, or not yours to see",
+	[4]                = "not allowed",
+	[5]                = "not now: wrong state, or in conflict with something",
+	[EXIT_UNREACHABLE] = "no daemon answers",
+	[7]                = "took too long",
+	[8]                = "over a quota",
+	[9]                = "not possible on this machine or in this version",
+	[10]               = "the daemon is busy",
+};
 /* clang-format on */
+
+const char *wire_exit_words(int exit)
+{
+	return exits[exit];
+}
 
 int wire_http_status(enum err_code code)
 {
