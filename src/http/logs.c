@@ -290,8 +290,7 @@ static int read_from(struct logs *l, const char *text, struct err *err)
 		char *rank = strsep(&item, ":"),
 		     *attempt = item ? strsep(&item, ":") : NULL;
 		struct log_from f;
-		if (!attempt || !item ||
-		    str_to_i64(rank, 0, INT_MAX, &f.rank) < 0 ||
+		if (!attempt || !item || str_to_i64(rank, 0, INT_MAX, &f.rank) < 0 ||
 		    str_to_i64(attempt, 1, INT_MAX, &f.attempt) < 0 ||
 		    str_to_i64(item, 0, INT64_MAX, &f.offset) < 0 ||
 		    l->from_count == FROM_MAX)
