@@ -6,8 +6,10 @@
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "http/route.h"
+#include "http/shown.h"
 #include "store/list.h"
 #include "wire/api.h"
+#include "yard/stats.h"
 
 static void list_row(void *arg, const struct store_row *r)
 {
@@ -73,12 +75,26 @@ static void list_query(const struct exchange *ex, struct store_query *q)
 	read_state(param_text(ex, "state"), q);
 }
 
-void handle_list(struct exchange *ex)
+/* Who sees the same and asks the same.  No name holds a line end, and no query does. */
+static void list_key(const struct exchange *ex, struct buf *key)
 {
-	struct buf *out = answer_scratch(ex);
+	const struct principal *p = ex->who;
+
+	if (p->role != ROLE_ADMIN) {
+		buf_adds(key, p->name);
+		for (size_t i = 0; i < p->group_count; i++) {
+			buf_addc(key, '\n');
+			buf_adds(key, p->groups[i]);
+		}
+	}
+	buf_adds(key, "\n?");
+	buf_adds(key, ex->head->query);
+}
+
+static int write_list(struct exchange *ex, struct buf *out, struct err *err)
+{
 	struct store_query q;
 	struct json j;
-	struct err err;
 	int64_t next;
 
 	list_query(ex, &q);
@@ -86,15 +102,35 @@ void handle_list(struct exchange *ex)
 	json_object(&j, NULL);
 	json_array(&j, "jobs");
 	if (store_list(yard_store(ex->server->config.yard), &q, list_row, &j, &next,
-		       &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
+		       err) < 0)
+		return -1;
 	json_end(&j);
 	if (next)
 		json_i64(&j, "next", next);
 	else
 		json_null(&j, "next");
 	json_end(&j);
+	return 0;
+}
+
+void handle_list(struct exchange *ex)
+{
+	struct shown *shown = ex->server->shown;
+	uint64_t epoch = yard_commits(ex->server->config.yard);
+	struct buf *out = answer_scratch(ex);
+	AUTO_BUF struct buf key = { 0 };
+	struct err err;
+
+	list_key(ex, &key);
+	const struct buf *before = shown_list(shown, epoch, buf_str(&key));
+	if (before) {
+		answer_json(ex, 200, before);
+		return;
+	}
+	if (write_list(ex, out, &err) < 0) {
+		answer_error(ex, &err);
+		return;
+	}
+	shown_put_list(shown, epoch, buf_str(&key), out);
 	answer_json(ex, 200, out);
 }

@@ -2,6 +2,7 @@
 #include "http/shown.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -13,6 +14,10 @@ struct shown {
 	struct shown_job *newest, *oldest;
 	size_t bytes, bytes_max;
 	uint64_t epoch;
+
+	struct map *lists; /* key → struct buf */
+	size_t list_bytes;
+	uint64_t list_epoch;
 };
 
 struct shown *shown_create(size_t bytes_max)
@@ -20,6 +25,7 @@ struct shown *shown_create(size_t bytes_max)
 	struct shown *s = mem_alloc(1, sizeof *s);
 
 	s->jobs = map_create();
+	s->lists = map_create();
 	s->bytes_max = bytes_max;
 	return s;
 }
@@ -56,12 +62,34 @@ static void enter(struct shown *s, uint64_t epoch)
 	s->epoch = epoch;
 }
 
+static void forget_lists(struct shown *s)
+{
+	struct buf *b;
+
+	for (size_t it = 0; (b = map_next(s->lists, &it));) {
+		buf_fini(b);
+		free(b);
+	}
+	map_destroy(s->lists);
+	s->lists = map_create();
+	s->list_bytes = 0;
+}
+
+static void enter_lists(struct shown *s, uint64_t epoch)
+{
+	if (s->list_epoch != epoch && map_count(s->lists))
+		forget_lists(s);
+	s->list_epoch = epoch;
+}
+
 void shown_destroy(struct shown *s)
 {
 	if (!s)
 		return;
 	while (s->oldest)
 		forget(s, s->oldest);
+	forget_lists(s);
+	map_destroy(s->lists);
 	map_destroy(s->jobs);
 	free(s);
 }
@@ -99,4 +127,27 @@ void shown_put(struct shown *s, uint64_t epoch, const struct job *job,
 size_t shown_count(const struct shown *s)
 {
 	return map_count(s->jobs);
+}
+
+const struct buf *shown_list(struct shown *s, uint64_t epoch, const char *key)
+{
+	enter_lists(s, epoch);
+	return map_gets(s->lists, key);
+}
+
+void shown_put_list(struct shown *s, uint64_t epoch, const char *key,
+		    const struct buf *json)
+{
+	size_t bytes = json->len + 1 + strlen(key) + ENTRY_BYTES;
+
+	enter_lists(s, epoch);
+	if (bytes > s->bytes_max || map_gets(s->lists, key))
+		return;
+	/* They are of one moment: none is worth more than another. */
+	if (s->list_bytes + bytes > s->bytes_max)
+		forget_lists(s);
+	struct buf *b = mem_alloc(1, sizeof *b);
+	buf_add(b, json->data, json->len);
+	map_puts(s->lists, key, b);
+	s->list_bytes += bytes;
 }

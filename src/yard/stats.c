@@ -22,6 +22,12 @@ void yard_count_commit(struct yard *y, int64_t took_ms)
 		i++;
 	y->stats.commits[i]++;
 	y->stats.commit_sum_ms += took_ms;
+	y->commits++;
+}
+
+uint64_t yard_commits(const struct yard *y)
+{
+	return y->commits;
 }
 
 void yard_stats(const struct yard *y, struct yard_stats *out)

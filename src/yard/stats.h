@@ -21,6 +21,8 @@ struct yard_stats {
 };
 
 void yard_stats(const struct yard *y, struct yard_stats *out);
+/* Goes up, before any answer, whenever the store was written to: what was read may be old. */
+uint64_t yard_commits(const struct yard *y);
 /* Ids of those who wait, from that position on (1 is the head); gives how many. */
 size_t yard_queue(const struct yard *y, size_t position, int64_t *out, size_t max);
 size_t yard_queue_length(const struct yard *y);

@@ -50,6 +50,40 @@ static void laws(void)
 	shown_destroy(NULL);
 }
 
+static void list_laws(void)
+{
+	struct shown *s = shown_create(10000);
+	AUTO_BUF struct buf json = { 0 }, large = { 0 };
+	size_t kept = 0;
+
+	buf_adds(&json, "[]");
+	while (large.len < 10000)
+		buf_addc(&large, ' ');
+	OK(!shown_list(s, 0, "ann\n?"), "at first there is no list");
+	shown_put_list(s, 0, "ann\n?", &json);
+	OK(shown_list(s, 0, "ann\n?") && str_eq(shown_list(s, 0, "ann\n?")->data, "[]"),
+	   "what was put is there");
+	OK(!shown_list(s, 0, "bob\n?") && !shown_list(s, 0, "ann\nlab\n?") &&
+		   !shown_list(s, 0, "ann\n?limit=1"),
+	   "for nobody else, and for no other question");
+	shown_put_list(s, 0, "large", &large);
+	OK(!shown_list(s, 0, "large") && shown_list(s, 0, "ann\n?"),
+	   "a large one is not kept, and drives out none");
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FREE char *key = str_printf("%d", i);
+		shown_put_list(s, 0, key, &json);
+	}
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FREE char *key = str_printf("%d", i);
+		kept += shown_list(s, 0, key) != NULL;
+	}
+	OK(kept > 0 && kept <= 10000 / 512, "they stay few: %zu", kept);
+	OK(shown_list(s, 0, "999") && !shown_list(s, 1, "999") &&
+		   !shown_list(s, 0, "999"),
+	   "a commit ends them all");
+	shown_destroy(s);
+}
+
 /* A copy of the text it is shown by, or NULL. */
 static char *show(struct client *c, struct answer *a, const char *target,
 		  const char *headers)
@@ -105,6 +139,43 @@ static void array(struct client *c)
 	buf_fini(&a.body);
 }
 
+/* Each list is asked for twice: the second answer is one that was kept. */
+static bool lists(struct client *c, struct answer *a, const char *headers,
+		  const char *text)
+{
+	bool same = true;
+
+	for (int i = 0; i < 2; i++) {
+		ask_with(c, a, "GET", "/jobs?state=all", headers, NULL);
+		same = same && a->status == 200 && strstr(buf_str(&a->body), text);
+	}
+	return same;
+}
+
+static void listed(struct client *c, const char *eve)
+{
+	struct answer a = { 0 };
+
+	OK(lists(c, &a, NULL, "\"jobs\":[]") && lists(c, &a, eve, "\"jobs\":[]"),
+	   "an empty yard lists nothing");
+	ask_with(c, &a, "POST", "/jobs", eve, JOB);
+	OK(a.status == 201, "eve submits a job");
+	OK(lists(c, &a, eve, "\"owner\":\"eve\"") &&
+		   lists(c, &a, NULL, "\"owner\":\"eve\""),
+	   "it is in every list as soon as that is said");
+	ask(c, &a, "POST", "/jobs", GRID);
+	OK(lists(c, &a, NULL, "\"name\":\"grid\"") && lists(c, &a, eve, "\"jobs\":[{") &&
+		   !strstr(a.body.data, "grid"),
+	   "another's is in the admin's list, not in eve's");
+	ask(c, &a, "GET", "/jobs/grid/wait", NULL);
+	ask(c, &a, "DELETE", "/jobs/grid", NULL);
+	OK(lists(c, &a, NULL, "\"owner\":\"eve\"") && !strstr(a.body.data, "grid"),
+	   "what is deleted is in none");
+	ask(c, &a, "GET", "/jobs?state=nonsense", NULL);
+	OK(a.status == 400, "a wrong question is refused");
+	buf_fini(&a.body);
+}
+
 static void live(struct client *c)
 {
 	struct answer a = { 0 };
@@ -133,6 +204,7 @@ int main(void)
 	struct answer a = { 0 };
 
 	laws();
+	list_laws();
 	fixture_start(&quick);
 	struct client c = client_open(&quick);
 	ask(&c, &a, "POST", "/users",
@@ -146,6 +218,7 @@ int main(void)
 			   token ? (int)strcspn(token, "\"") : 0, token ? token : "");
 	ended(&c, bearer);
 	array(&c);
+	listed(&c, bearer);
 	client_close(&c);
 	fixture_end(&quick);
 	fixture_start(&slow);
