@@ -105,6 +105,10 @@ static int check_text(const struct wire_field *f, const struct doc_node *n,
 			   (long long)f->max);
 		return wrong(path, err, buf_str(&allowed));
 	}
+	if (f->flags & WIRE_SECRET && f->pattern)
+		return wire_pattern_fits(f->pattern, n->text)
+			       ? 0
+			       : wrong(path, err, "it is not of the form that is wanted");
 	return check_pattern(f->pattern, n->text, path, err);
 }
 

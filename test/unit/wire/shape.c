@@ -144,6 +144,8 @@ static void checks(void)
 	IS(check("quota", "{\"devices\":{\"g u\":1}}"),
 	   "devices.g u: 'g u' is not like ^[A-Za-z0-9][A-Za-z0-9:._-]{0,30}$",
 	   "a key has its pattern");
+	IS(check("secret_value", "{\"base64\":\"hush!!\"}"),
+	   "base64: it is not of the form that is wanted", "a secret is not repeated");
 	IS(check("quota", "{\"devices\":{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1}}"),
 	   "devices: too many of them", "too many are too many");
 	IS(check("quota_of", "{\"scope\":\"odd\",\"name\":\"a\",\"quota\":{}}"),
