@@ -282,6 +282,9 @@ static void begin_exchange(struct conn *c)
 
 static void take_body(struct conn *c, const struct http_piece *piece)
 {
+	static const struct err too_much = {
+		ERR_BUSY, "you send too much at a time: wait for the answers to some"
+	};
 	struct exchange *ex = c->ex;
 
 	c->body_bytes += (int64_t)piece->len;
@@ -290,8 +293,8 @@ static void take_body(struct conn *c, const struct http_piece *piece)
 		return;
 	if (ex->route->takes == ROUTE_STREAM)
 		ex->ops->body(ex, piece->data, piece->len);
-	else
-		buf_add(&ex->body, piece->data, piece->len);
+	else if (!exchange_take(ex, c->counted, piece->data, piece->len))
+		answer_error(ex, &too_much);
 }
 
 static void end_body(struct conn *c)

@@ -40,6 +40,7 @@
 #define OUTPUT_ALL       (64u << 20)  /* of all connections together, about */
 #define ROUTE_PARAMS_MAX 3
 #define SHOWN_BYTES      (4u << 20) /* of ended jobs' texts that are kept */
+#define BODIES_MAX       (64u << 20) /* of one user, on all their connections */
 #define STATUS_CLASSES   6    /* 1xx to 5xx */
 #define PARK_ALL         (-1) /* parked there: hears every event */
 
@@ -71,6 +72,7 @@ struct exchange {
 	char *allow; /* with 405: the methods this path takes */
 	int64_t job; /* the one :job names, seen to be the caller's */
 	struct buf body;
+	char *body_of; /* whose it counts as: a key of the server's bodies; NULL: nobody's */
 	const struct exchange_ops *ops;
 	void *state;
 	bool begun, body_over, chunked;
@@ -87,6 +89,7 @@ struct http_server {
 	struct map *parked;        /* job → list of exchanges */
 	size_t parked_count;
 	uint64_t answered[STATUS_CLASSES]; /* by class of status */
+	struct map *bodies; /* by the keys of counts: bytes of bodies that are kept */
 	struct map *counts; /* "uid 7", "from 192.0.2.1", "user ann" → connections */
 	struct world_timer *sweep; /* set while somebody does not read what is sent */
 	struct exchange *held;     /* a list: other rooms will call back with these */
@@ -104,6 +107,8 @@ void server_sweep(
 void server_park(struct exchange *ex, int64_t job);
 void server_unpark(struct exchange *ex);
 
+/* More of the body.  False: whoever that key is has too much of it here already. */
+bool exchange_take(struct exchange *ex, const char *key, const char *data, size_t len);
 void exchange_hold(struct exchange *ex);
 void exchange_drop(struct exchange *ex);
 void exchange_free(struct exchange *ex); /* unless held */

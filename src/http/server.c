@@ -175,6 +175,7 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.conns_max = CONNS_MAX;
 	s->parked = map_create();
 	s->counts = map_create();
+	s->bodies = map_create();
 	s->shown = shown_create(SHOWN_BYTES);
 	s->sweep = world_timer_create(c->world, sweep, s);
 	s->watch = yard_watch_add(c->yard, on_event, s);
@@ -203,6 +204,7 @@ void http_server_destroy(struct http_server *s)
 	}
 	map_destroy(s->parked);
 	map_destroy(s->counts);
+	map_destroy(s->bodies);
 	shown_destroy(s->shown);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What somebody could gain who means harm and has an account: by asking slowly, by a token
  * that was found, by guessing numbers, by a group mate's job. */
+#include <poll.h>
+
 #include "fixture.h"
 
 #include "base/doc.h"
@@ -187,6 +189,51 @@ static void mates(void)
 	buf_fini(&a.body);
 }
 
+#define MUCH  1000000
+#define CROWD 80
+
+/* Bodies that do not end, on many connections. */
+static void crowd(void)
+{
+	struct client many[CROWD];
+	AUTO_FREE char *bulk = mem_alloc(1, MUCH + 1);
+	AUTO_BUF struct buf head = { 0 };
+	struct answer a = { 0 };
+	struct pollfd heard[CROWD];
+	int told = 0;
+
+	memset(bulk, '#', MUCH);
+	buf_printf(
+		&head,
+		"POST /yard/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+		"Content-Length: %d\r\n\r\n",
+		ann, MUCH + 1);
+	for (int i = 0; i < CROWD; i++) {
+		many[i] = client_tcp(&f);
+		say(many[i].fd, buf_str(&head));
+		say(many[i].fd, bulk);
+		heard[i] = (struct pollfd){ many[i].fd, POLLIN, 0 };
+	}
+	/* Which of them is a matter of chance. */
+	OK(poll(heard, CROWD, 15000) > 0, "who sends more than is kept for one user");
+	while (told < CROWD - 1 && !heard[told].revents)
+		told++;
+	client_read(&many[told], &a, 0);
+	IS_INT(a.status, 503, "is told");
+	go(&a, bob, "POST", "/jobs", JOB);
+	OK(a.status == 201, "others are served (%d)", a.status);
+	for (int i = 0; i < CROWD; i++)
+		client_close(&many[i]);
+	for (int i = 0; i < 1000; i++) { /* until it is seen that they have gone */
+		go(&a, ann, "POST", "/jobs", JOB);
+		if (a.status == 201)
+			break;
+		usleep(10000);
+	}
+	OK(a.status == 201, "and so are they, once that is over (%d)", a.status);
+	buf_fini(&a.body);
+}
+
 int main(void)
 {
 	struct answer a = { 0 };
@@ -204,6 +251,7 @@ int main(void)
 	by_token();
 	mates();
 	numbers();
+	crowd();
 	buf_fini(&a.body);
 	fixture_end(&f);
 	return END();
