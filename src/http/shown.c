@@ -44,9 +44,15 @@ static void put_first(struct shown *s, struct shown_job *j)
 	s->newest = j;
 }
 
-static void forget(struct shown *s, struct shown_job *j)
+static void forget_oldest(struct shown *s)
 {
-	take_out(s, j);
+	struct shown_job *j = s->oldest;
+
+	s->oldest = j->newer;
+	if (s->oldest)
+		s->oldest->older = NULL;
+	else
+		s->newest = NULL;
 	map_del(s->jobs, j->id);
 	s->bytes -= j->json.cap + ENTRY_BYTES;
 	buf_fini(&j->json);
@@ -58,7 +64,7 @@ static void forget(struct shown *s, struct shown_job *j)
 static void enter(struct shown *s, uint64_t epoch)
 {
 	while (s->epoch != epoch && s->oldest)
-		forget(s, s->oldest);
+		forget_oldest(s);
 	s->epoch = epoch;
 }
 
@@ -87,7 +93,7 @@ void shown_destroy(struct shown *s)
 	if (!s)
 		return;
 	while (s->oldest)
-		forget(s, s->oldest);
+		forget_oldest(s);
 	forget_lists(s);
 	map_destroy(s->lists);
 	map_destroy(s->jobs);
@@ -121,7 +127,7 @@ void shown_put(struct shown *s, uint64_t epoch, const struct job *job,
 	put_first(s, j);
 	s->bytes += j->json.cap + ENTRY_BYTES;
 	while (s->bytes > s->bytes_max)
-		forget(s, s->oldest);
+		forget_oldest(s);
 }
 
 size_t shown_count(const struct shown *s)
