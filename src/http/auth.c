@@ -43,6 +43,7 @@ void auth_fini(struct auth *a)
 {
 	if (a->login)
 		who_login_cancel(TAKE(a->login));
+	explicit_bzero(a->header, sizeof a->header);
 }
 
 static int ask_peer(struct auth *a, struct err *err)
@@ -101,11 +102,29 @@ static int find_header(const struct http_head *h, const char **value, struct err
 	return 0;
 }
 
+/* What was found out by the request before stands when nothing changed since. */
+static bool is_same(const struct auth *a, const char *value)
+{
+	struct who *d = a->server->config.who;
+
+	return a->by == AUTH_TOKEN && *a->header && a->generation == who_generation(d) &&
+	       who_token_again(d, a->token, value, a->header);
+}
+
+static void keep_header(struct auth *a, const char *value)
+{
+	explicit_bzero(a->header, sizeof a->header);
+	if (a->by == AUTH_TOKEN && strlen(value) < sizeof a->header)
+		memcpy(a->header, value, strlen(value));
+}
+
 static int ask_header(struct auth *a, const char *value, bool open, struct err *err)
 {
 	struct authorization given;
 	int rc = 0;
 
+	if (is_same(a, value))
+		return 0;
 	a->by = AUTH_NOBODY;
 	memset(a->token, 0, sizeof a->token);
 	if (authorization_read(value, &given, err) < 0) {
@@ -123,6 +142,7 @@ static int ask_header(struct auth *a, const char *value, bool open, struct err *
 		rc = 1;
 	}
 	authorization_wipe(&given);
+	keep_header(a, value);
 	return rc;
 }
 

@@ -18,6 +18,8 @@
 #include "who/login.h"
 #include "world/world.h"
 
+#define AUTH_HEADER_MAX 128 /* "Bearer " and a token fit well */
+
 struct http_server;
 
 enum auth_by { AUTH_NOBODY, AUTH_PEER, AUTH_TOKEN, AUTH_PASSWORD };
@@ -34,8 +36,9 @@ struct auth {
 	enum auth_by by;
 	struct principal who;           /* unless AUTH_NOBODY */
 	char token[WHO_TOKEN_ID_BYTES]; /* the one used, or "" */
-	uint64_t generation;     /* of the directory, when `who` was found */
-	struct who_login *login; /* under way */
+	char header[AUTH_HEADER_MAX];   /* that named it, or "" */
+	uint64_t generation;            /* of the directory, when `who` was found */
+	struct who_login *login;        /* under way */
 	auth_done done;
 	void *arg;
 };

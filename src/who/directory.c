@@ -294,9 +294,10 @@ int who_by_token(struct who *d, const char *text, struct principal *out,
 	const struct who_user *u = t ? who_user(d, t->user) : NULL;
 
 	if (!u)
-		return err_set(err, ERR_UNKNOWN_CALLER,
-			       "this token is not known here; it may have expired or been "
-			       "removed: log in again, or ask for another");
+		return err_set(
+			err, ERR_UNKNOWN_CALLER,
+			"this token is not known here; it may have expired or been "
+			"removed: log in again, or ask for another");
 	if (who_token_expired(d, t)) {
 		want_expired(d, t->id);
 		return err_set(
@@ -313,4 +314,16 @@ int who_by_token(struct who *d, const char *text, struct principal *out,
 	if (id)
 		memcpy(id, t->id, WHO_TOKEN_ID_BYTES);
 	return 0;
+}
+
+bool who_token_again(struct who *d, const char *id, const char *text, const char *before)
+{
+	size_t len = strlen(before);
+	struct who_token *t = map_gets(d->tokens, id);
+
+	if (strlen(text) != len || sodium_memcmp(text, before, len) != 0 || !t ||
+	    who_token_expired(d, t))
+		return false;
+	t->used_ms = world_now_ms(d->world);
+	return true;
 }

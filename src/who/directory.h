@@ -90,3 +90,6 @@ int who_with_account(struct who *d, const struct principal *peer, struct princip
 /* By token: at once.  id (may be NULL): which one it was. */
 int who_by_token(struct who *d, const char *text, struct principal *out,
 		 char id[WHO_TOKEN_ID_BYTES], struct err *err);
+/* Whether text is the one `before`, which opened the token `id` at this generation, and
+ * still does: then what who_by_token() gave stands.  Takes as long whatever differs. */
+bool who_token_again(struct who *d, const char *id, const char *text, const char *before);

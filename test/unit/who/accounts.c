@@ -142,11 +142,17 @@ static void test_tokens(struct rig *g)
 	   "a token is its user, with its scopes; who writes reads");
 	OK(!strstr(who_token(g->d, id)->hash, text) && who_token(g->d, id)->used_ms > 0,
 	   "the text is kept nowhere; that it was used is known");
+	AUTO_FREE char *before = mem_strdup(text);
 	for (size_t i = 0; i < strlen(text); i++) {
 		text[i] ^= 1;
 		wrong += who_by_token(g->d, text, &p, NULL, &g->err) == 0;
+		wrong += who_token_again(g->d, id, text, before);
 		text[i] ^= 1;
 	}
+	OK(who_token_again(g->d, id, text, before) &&
+		   !who_token_again(g->d, id, "", before) &&
+		   !who_token_again(g->d, "none", text, before),
+	   "the same again opens the same");
 	OK(!wrong && g->err.code == ERR_UNKNOWN_CALLER,
 	   "with any letter changed it opens nothing: %s", g->err.text);
 	AUTO_FREE char *mixed = mem_strdup(text);
@@ -187,7 +193,9 @@ static void test_expiry(struct rig *g)
 
 	who_on_change(g->d, on_wanted, g);
 	OK(who_by_token(g->d, brief, &p, id, &g->err) == 0, "a token lives");
+	OK(who_token_again(g->d, id, brief, brief), "and again");
 	world_sim_run_until(g->w, world_mono_ms(g->w) + 500);
+	OK(!who_token_again(g->d, id, brief, brief), "not for ever");
 	OK(who_by_token(g->d, brief, &p, NULL, &g->err) < 0 &&
 		   g->err.code == ERR_UNKNOWN_CALLER && strstr(g->err.text, "expired"),
 	   "for its time: %s", g->err.text);
