@@ -92,14 +92,10 @@ static int run_settings(struct cli *c, const void *args, const struct opts_list 
 {
 	const struct args *a = args;
 	AUTO_ANSWER struct answer answer = { 0 };
-	AUTO_BUF struct buf body = { 0 };
 	struct err err;
 
-	if (cli_colour(c, a->color, &err) < 0)
-		return cli_fail(c, &err);
-	if (operands->count &&
-	    (make_body(operands, &body, &err) < 0 ||
-	     people_send(c, "PATCH", "/settings", &body, NULL, &err) < 0))
+	if (cli_colour(c, a->color, &err) < 0 ||
+	    (operands->count && change(c, operands, &err) < 0))
 		return cli_fail(c, &err);
 	if (a->json)
 		return view_json(c, "/settings");
