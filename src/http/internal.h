@@ -39,10 +39,10 @@
 #define OUTPUT_LOW       (32u << 10)  /* the same, when there are very many connections */
 #define OUTPUT_ALL       (64u << 20)  /* of all connections together, about */
 #define ROUTE_PARAMS_MAX 3
-#define SHOWN_BYTES      (4u << 20) /* of ended jobs' texts that are kept */
+#define SHOWN_BYTES      (4u << 20)  /* of ended jobs' texts that are kept */
 #define BODIES_MAX       (64u << 20) /* of one user, on all their connections */
-#define STATUS_CLASSES   6    /* 1xx to 5xx */
-#define PARK_ALL         (-1) /* parked there: hears every event */
+#define STATUS_CLASSES   6           /* 1xx to 5xx */
+#define PARK_ALL         (-1)        /* parked there: hears every event */
 
 struct exchange_ops {
 	void (*body)(struct exchange *ex, const char *data,
@@ -95,7 +95,7 @@ struct http_server {
 	struct exchange *held;     /* a list: other rooms will call back with these */
 	struct yard_watch *watch;
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
-	struct shown *shown;      /* ended jobs, as they were shown last */
+	struct shown *shown;  /* ended jobs, as they were shown last */
 	struct buf scratch, json; /* used within one call, to save allocations */
 };
 

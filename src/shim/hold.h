@@ -52,7 +52,8 @@ struct hold {
 	pid_t execs[HOLD_EXECS_MAX]; /* who serve one each; 0: free */
 	struct cgroup cgroup;
 	struct log log;
-	struct mask *mask; /* NULL: the task has no secrets, its output goes as it comes */
+	struct mask
+		*mask; /* NULL: the task has no secrets, its output goes as it comes */
 	struct mask_stream *masked[2]; /* stdout, stderr */
 	struct watch watch;
 	struct shim_mark mark;

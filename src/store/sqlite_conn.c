@@ -14,7 +14,7 @@
 
 #define ROW_COLUMNS                                                                           \
 	"id, state, outcome, name, owner, \"group\", reason, priority, attempt, task_count, " \
-	"exit_code, submitted_ms, started_ms, ended_ms, array, \"index\", members, "         \
+	"exit_code, submitted_ms, started_ms, ended_ms, array, \"index\", members, "          \
 	"members_ended, members_failed, members_running"
 #define EVENT_COLUMNS "seq, time_ms, job, kind, body"
 

@@ -22,7 +22,7 @@ typedef void (*who_done)(void *arg, const struct principal *p, int64_t wait_ms,
 			 const struct err *err);
 struct who_attempt {
 	const char *name, *password; /* copied */
-	const char *address;         /* a number of IPv4 or IPv6, or any other name of where */
+	const char *address; /* a number of IPv4 or IPv6, or any other name of where */
 };
 struct who_login; /* one under way: gone once done() was called */
 struct who_login *who_login(struct who *d, const struct who_attempt *a, who_done done,

@@ -253,10 +253,8 @@ enum opts_result settings_parse(struct settings *s, const struct settings_input 
 const char *settings_origin_word(enum settings_origin o)
 {
 	static const char *const words[SETTINGS_ORIGIN_COUNT] = {
-		[SETTINGS_DEFAULT] = "default",
-		[SETTINGS_FILE] = "file",
-		[SETTINGS_ENV] = "environment",
-		[SETTINGS_FLAG] = "flag",
+		[SETTINGS_DEFAULT] = "default", [SETTINGS_FILE] = "file",
+		[SETTINGS_ENV] = "environment", [SETTINGS_FLAG] = "flag",
 		[SETTINGS_CHANGED] = "changed",
 	};
 	return words[o];

@@ -69,8 +69,8 @@ static void uvw_timers_changed(struct world *w)
 
 	/* Most timers are put off before they are due: to look once too early is cheaper than
 	 * to set the loop's own each time. */
-	if (!first || (uv_is_active((uv_handle_t *)&u->timer) &&
-		       u->armed_ms <= first->due_ms))
+	if (!first ||
+	    (uv_is_active((uv_handle_t *)&u->timer) && u->armed_ms <= first->due_ms))
 		return;
 	u->armed_ms = first->due_ms;
 	/* The loop's idea of now may be old, and uv counts from that. */

@@ -89,8 +89,8 @@ struct yard {
 	size_t node_count, node_cap;
 
 	int64_t next_seq, next_job, committed_seq;
-	uint64_t commits;   /* those that failed too */
-	uint64_t deletions; /* commits that forgot jobs */
+	uint64_t commits;          /* those that failed too */
+	uint64_t deletions;        /* commits that forgot jobs */
 	struct store_batch *batch; /* recorded, not given to the store yet */
 	struct live **dirty;       /* jobs in the batch */
 	size_t dirty_count, dirty_cap;

@@ -27,10 +27,11 @@ static int known_key(struct yard *y, const char *owner, const char *key,
 			       why.text);
 	}
 	if (!l && yard_is_forgotten(y, *job))
-		return err_set(err, ERR_BUSY,
-			       "job %lld, which idempotency key '%s' made, is being deleted; "
-			       "ask again in a moment",
-			       (long long)*job, key);
+		return err_set(
+			err, ERR_BUSY,
+			"job %lld, which idempotency key '%s' made, is being deleted; "
+			"ask again in a moment",
+			(long long)*job, key);
 	if (str_eq(stored, digest ? digest : ""))
 		return 1;
 	return err_set(err, ERR_CONFLICT,

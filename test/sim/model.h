@@ -19,7 +19,7 @@
 #include "world/world_sim.h"
 #include "yard/yard.h"
 
-#define CLAIMS_MAX 64
+#define CLAIMS_MAX  64
 #define ACCOUNTS    5
 #define CHANGES_MAX 1000
 

@@ -346,7 +346,8 @@ static void act(struct run *r)
 		ask_priority(r, any);
 	else if (dice < 93 && any)
 		ask_delete(r, any);
-	else if (dice >= 93 && r->seed % 2) /* several at once: some wait behind a commit */
+	else if (dice >= 93 &&
+		 r->seed % 2) /* several at once: some wait behind a commit */
 		for (int i = 0; i < ACCOUNTS; i++)
 			if (r->change_count < CHANGES_MAX)
 				ask_change(r, i);

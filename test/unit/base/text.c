@@ -66,7 +66,8 @@ static void buffers(void)
 	buf_add_i64(&b, 0);
 	buf_addc(&b, ' ');
 	buf_add_i64(&b, INT64_MAX);
-	IS(buf_str(&b), "-9223372036854775808 0 9223372036854775807", "numbers, all of them");
+	IS(buf_str(&b), "-9223372036854775808 0 9223372036854775807",
+	   "numbers, all of them");
 }
 
 static void numbers(void)

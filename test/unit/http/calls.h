@@ -13,8 +13,9 @@ struct call {
 	const char *name;   /* of the route */
 	const char *target; /* behind WIRE_PREFIX, unless the route is of the root */
 	const char *body;   /* NULL: none */
-	const char *headers; /* $TOKEN and $ID, here and in the target: of the last token made */
-	int status; /* 0: as the row says */
+	const char *
+		headers; /* $TOKEN and $ID, here and in the target: of the last token made */
+	int status;      /* 0: as the row says */
 };
 
 /* clang-format off */

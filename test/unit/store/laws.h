@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench.h"
-#include "store/docs.h"
 #include "lists.h"
+#include "store/docs.h"
 
 static void law_empty(struct bench *b)
 {
