@@ -153,7 +153,7 @@ static void guess_command(const struct cli *c, const char *name)
 	const char *names[COMMANDS_MOST];
 	size_t n = 0;
 
-	for (; commands[n] && n < COMMANDS_MOST; n++)
+	for (; n < COMMANDS_MOST && commands[n]; n++)
 		names[n] = commands[n]->name;
 	const char *guess = str_guess(name, names, n);
 	if (guess)

@@ -16,7 +16,7 @@ static int check_headers(const struct exchange *ex, struct err *err)
 		char name[64] = "";
 		if (p->kind != PARAM_TEXT && p->kind != PARAM_INT)
 			continue;
-		for (size_t i = 0; p->name[i] && i < sizeof name - 1; i++)
+		for (size_t i = 0; i < sizeof name - 1 && p->name[i]; i++)
 			name[i] = (char)tolower((unsigned char)p->name[i]);
 		const char *value = http_head_get(ex->head, name);
 		if (value && params_check_word(p, value, err) < 0)

@@ -301,7 +301,7 @@ static void put_operation(struct json *j, const struct route *r, const char *sub
 {
 	char method[16] = "";
 
-	for (size_t i = 0; r->method[i] && i < sizeof method - 1; i++)
+	for (size_t i = 0; i < sizeof method - 1 && r->method[i]; i++)
 		method[i] = (char)(r->method[i] | 0x20);
 	json_object(j, method);
 	json_str(j, "operationId", r->name);
