@@ -41,30 +41,20 @@ static int run_audit(struct cli *c, const void *args, const struct opts_list *op
 {
 	static const char *const heads[] = { ">SEQ", "WHEN", "WHO", "DID", "TO" };
 	const struct audit_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
 	AUTO_BUF struct buf target = { 0 };
-	struct err err;
 
 	(void)operands;
 	buf_printf(&target, "/audit?limit=%" PRId64, a->limit ? a->limit : 50);
 	if (a->before)
 		buf_printf(&target, "&before=%" PRId64, a->before);
-	if (cli_colour(c, a->color, &err) < 0)
-		return cli_fail(c, &err);
-	if (a->json)
-		return view_json(c, buf_str(&target));
-	if (cli_get(c, &answer, &err, "%s", buf_str(&target)) < 0)
-		return cli_fail(c, &err);
-	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "entries");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next)
-		audit_row(t, n);
-	if (list && list->first)
-		view_print(c, t);
-	else
-		cli_hint(c, "nothing was changed");
-	table_destroy(t);
-	return 0;
+	return people_print_list(c, &(struct people_list){ .target = buf_str(&target),
+							   .key = "entries",
+							   .heads = heads,
+							   .head_count = COUNT_OF(heads),
+							   .row = audit_row,
+							   .none = "nothing was changed",
+							   .color = a->color,
+							   .json = a->json });
 }
 
 const struct command cmd_admin_audit = {

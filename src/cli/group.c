@@ -131,36 +131,32 @@ static const struct opt list_table[] = {
 };
 /* clang-format on */
 
+static void group_row(struct table *t, const struct doc_node *n)
+{
+	AUTO_BUF struct buf members = { 0 };
+
+	people_words(doc_get(n, "members"), &members);
+	table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "name", ""));
+	table_cell(t, TABLE_PLAIN, "%s", buf_str(&members));
+	table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "text", ""));
+	people_age(t, n, "created_ms", "-");
+}
+
 static int run_ls(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	static const char *const heads[] = { "NAME", "MEMBERS", "FOR", ">AGE" };
 	const struct list_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
-	struct err err;
 
 	(void)operands;
-	if (cli_colour(c, a->color, &err) < 0)
-		return cli_fail(c, &err);
-	if (a->json)
-		return view_json(c, "/groups");
-	if (cli_get(c, &answer, &err, "/groups") < 0)
-		return cli_fail(c, &err);
-	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "groups");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
-		AUTO_BUF struct buf members = { 0 };
-		people_words(doc_get(n, "members"), &members);
-		table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "name", ""));
-		table_cell(t, TABLE_PLAIN, "%s", buf_str(&members));
-		table_cell(t, TABLE_PLAIN, "%s", doc_str(n, "text", ""));
-		people_age(t, n, "created_ms", "-");
-	}
-	if (list && list->first)
-		view_print(c, t);
-	else
-		cli_hint(c, "there are no groups that you are in");
-	table_destroy(t);
-	return 0;
+	return people_print_list(
+		c, &(struct people_list){ .target = "/groups",
+					  .key = "groups",
+					  .heads = heads,
+					  .head_count = COUNT_OF(heads),
+					  .row = group_row,
+					  .none = "there are no groups that you are in",
+					  .color = a->color,
+					  .json = a->json });
 }
 
 const struct command cmd_group_ls = {

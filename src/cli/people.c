@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "cli/view.h"
 #include "codec/url.h"
 
 char *people_target(const char *kind, const char *name, const char *tail)
@@ -28,6 +29,30 @@ int people_send(struct cli *c, const char *method, const char *target,
 		r.body_len = body->len;
 	}
 	return client_call(c->client, &r, out ? out : &unread, err);
+}
+
+int people_print_list(struct cli *c, const struct people_list *l)
+{
+	AUTO_ANSWER struct answer answer = { 0 };
+	struct err err;
+
+	if (cli_colour(c, l->color, &err) < 0)
+		return cli_fail(c, &err);
+	if (l->json)
+		return view_json(c, l->target);
+	if (cli_get(c, &answer, &err, "%s", l->target) < 0)
+		return cli_fail(c, &err);
+	const struct doc_node *list = doc_get(doc_root(answer.doc), l->key);
+	if (!list || !list->first) {
+		cli_hint(c, "%s", l->none);
+		return 0;
+	}
+	struct table *t = table_create(l->heads, l->head_count);
+	for (const struct doc_node *n = list->first; n; n = n->next)
+		l->row(t, n);
+	view_print(c, t);
+	table_destroy(t);
+	return 0;
 }
 
 int people_remove(struct cli *c, const char *kind, const struct opts_list *names)

@@ -11,6 +11,17 @@ char *people_target(const char *kind, const char *name, const char *tail);
 /* Sends, with a body unless it is NULL; out (may be NULL) is the answer. */
 int people_send(struct cli *c, const char *method, const char *target,
 		const struct buf *body, struct answer *out, struct err *err);
+/* A list as a table, or as JSON: what the four `ls` here have in common. */
+struct people_list {
+	const char *target, *key; /* what is asked for; where the answer has the list */
+	const char *const *heads;
+	size_t head_count;
+	void (*row)(struct table *t, const struct doc_node *n);
+	const char *none; /* said when it is empty */
+	const char *color;
+	bool json;
+};
+int people_print_list(struct cli *c, const struct people_list *l);
 /* DELETE of each operand below /<kind>/; gives the exit code. */
 int people_remove(struct cli *c, const char *kind, const struct opts_list *names);
 /* The answer as JSON for --json. */

@@ -102,30 +102,20 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	static const char *const heads[] = { "ID",   "USER",  "LABEL", "SCOPES",
 					     ">AGE", ">USED", "ENDS" };
 	const struct list_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
 	AUTO_BUF struct buf target = { 0 };
-	struct err err;
 
 	(void)operands;
 	buf_adds(&target, "/tokens");
 	if (a->user || a->all)
 		url_query_add(&target, "user", a->user ? a->user : "");
-	if (cli_colour(c, a->color, &err) < 0)
-		return cli_fail(c, &err);
-	if (a->json)
-		return view_json(c, buf_str(&target));
-	if (cli_get(c, &answer, &err, "%s", buf_str(&target)) < 0)
-		return cli_fail(c, &err);
-	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "tokens");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next)
-		token_row(t, n);
-	if (list && list->first)
-		view_print(c, t);
-	else
-		cli_hint(c, "there are none");
-	table_destroy(t);
-	return 0;
+	return people_print_list(c, &(struct people_list){ .target = buf_str(&target),
+							   .key = "tokens",
+							   .heads = heads,
+							   .head_count = COUNT_OF(heads),
+							   .row = token_row,
+							   .none = "there are none",
+							   .color = a->color,
+							   .json = a->json });
 }
 
 const struct command cmd_token_ls = {

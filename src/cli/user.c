@@ -127,26 +127,19 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	static const char *const heads[] = { "NAME", "ROLE", "GROUPS", "COMES BY",
 					     ">AGE" };
 	const struct list_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
-	struct err err;
 
 	(void)operands;
-	if (cli_colour(c, a->color, &err) < 0)
-		return cli_fail(c, &err);
-	if (a->json)
-		return view_json(c, "/users");
-	if (cli_get(c, &answer, &err, "/users") < 0)
-		return cli_fail(c, &err);
-	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "users");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next)
-		user_row(t, n);
-	if (list && list->first)
-		view_print(c, t);
-	else
-		cli_hint(c, "nobody has an account yet; `yard user add NAME` makes one");
-	table_destroy(t);
-	return 0;
+	return people_print_list(
+		c,
+		&(struct people_list){
+			.target = "/users",
+			.key = "users",
+			.heads = heads,
+			.head_count = COUNT_OF(heads),
+			.row = user_row,
+			.none = "nobody has an account yet; `yard user add NAME` makes one",
+			.color = a->color,
+			.json = a->json });
 }
 
 const struct command cmd_user_ls = {
