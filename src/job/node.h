@@ -8,6 +8,26 @@
 #include "job/placement.h"
 #include "job/resources.h"
 
+#define NODE_PLACE_MAX   32  /* bytes of a rack's or a switch's name, with the NUL */
+#define NODE_LABELS_MAX  128 /* "zone=a,disk=nvme" */
+#define NODE_REASON_MAX  128
+#define NODE_WINDOWS_MAX 4
+
+enum node_state {
+	NODE_OPEN,
+	NODE_DRAIN,      /* what runs there stays, nothing new comes */
+	NODE_QUARANTINE, /* the same, because something is wrong with it */
+};
+
+/* Kept free for a group for a time; a job that could run into it does not start there. */
+struct node_window {
+	int64_t from_ms, to_ms;
+	char group[64]; /* whose jobs may; "": nobody's (maintenance) */
+};
+
+/* Where gangs may lie: they cross as few of these as they can. */
+enum level { LEVEL_ANY, LEVEL_RACK, LEVEL_SWITCH, LEVEL_NODE, LEVEL_ISLAND };
+
 struct node {
 	char name[NODE_NAME_MAX];
 	struct resources capacity;
@@ -15,6 +35,15 @@ struct node {
 	bool up;
 	int port_first, port_last; /* given out to tasks that ask for any port */
 	int max_tasks; /* at a time, however little each asks for; 0: no limit */
+	enum node_state state;
+	char reason[NODE_REASON_MAX]; /* of a state that is not open */
+	struct node_window windows[NODE_WINDOWS_MAX];
+	size_t window_count;
+	char rack[NODE_PLACE_MAX],
+		net[NODE_PLACE_MAX]; /* its rack and switch, "": unknown */
+	char labels[NODE_LABELS_MAX];
+	int island; /* devices that are linked closely, counted from device 0; 0: all of them */
+	bool rings; /* islands are rings with the rules of Ascend 910: see fleet/rings.h */
 };
 
 struct quota {

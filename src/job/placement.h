@@ -15,7 +15,8 @@ struct placement {
 	int slot; /* unique among the node's present tasks: makes the loopback address */
 	struct {
 		char type[DEVICE_TYPE_MAX];
-		uint64_t mask; /* bit i: device i of that type on the node */
+		uint64_t mask;   /* bit i: device i of that type on the node */
+		int share_milli; /* of that one device; 0: whole ones */
 	} devices[DEVICE_KINDS_MAX];
 	int ports[PORTS_MAX]; /* in the order the role asks for them, counts unrolled */
 	int port_count;

@@ -11,6 +11,47 @@ static struct device_count *find(struct resources *r, const char *type)
 	return NULL;
 }
 
+/* Whether a list of models, a|b|c, names one. */
+static bool names(const char *models, const char *model, size_t len)
+{
+
+	for (const char *at = models; *at; at += *at == '|') {
+		size_t word = strcspn(at, "|");
+		if (word == len && memcmp(at, model, len) == 0)
+			return true;
+		at += word;
+	}
+	return false;
+}
+
+bool device_matches(const char *asked, const char *has)
+{
+	size_t type = strcspn(asked, ":");
+
+	if (strcspn(has, ":") != type || memcmp(asked, has, type) != 0)
+		return false;
+	if (!asked[type])
+		return true;
+	return has[type] &&
+	       names(asked + type + 1, has + type + 1, strlen(has + type + 1));
+}
+
+bool device_within(const char *asked, const char *type)
+{
+	size_t base = strcspn(asked, ":");
+
+	if (strcspn(type, ":") != base || memcmp(asked, type, base) != 0)
+		return false;
+	if (!type[base])
+		return true;
+	for (const char *at = asked + base; *at; at += strcspn(at, "|")) {
+		at++; /* the colon or the bar */
+		if (!names(type + base + 1, at, strcspn(at, "|")))
+			return false;
+	}
+	return asked[base] == ':';
+}
+
 /* Kinds stay in the order they came; the last free places stay at the end. */
 static void remove_kind(struct resources *r, struct device_count *d)
 {

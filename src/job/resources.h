@@ -6,13 +6,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DEVICE_TYPE_MAX  32 /* "gpu", "npu", "gpu:a100": bytes with the NUL */
+#define DEVICE_TYPE_MAX  64 /* bytes with the NUL */
 #define DEVICE_KINDS_MAX 4  /* kinds in one request or on one node */
 #define DEVICES_MAX      64 /* devices of one kind on one node */
 
+#define DEVICE_SHARE 1000 /* a whole device, in the parts that can be shared out */
+
+/* A node has "gpu" or, with a model, "gpu:a100".  Who asks for "gpu" takes any model,
+ * who asks for "gpu:a100|v100" one of these. */
 struct device_count {
 	char type[DEVICE_TYPE_MAX];
 	int count;
+	int share_milli; /* asked for: of one device that others may use too; 0: whole ones */
 };
 
 struct resources {
@@ -22,6 +27,9 @@ struct resources {
 	struct device_count devices[DEVICE_KINDS_MAX];
 };
 
+bool device_matches(const char *asked, const char *has);
+/* All that would do for `asked` is of that type: "gpu:a100" is within "gpu". */
+bool device_within(const char *asked, const char *type);
 int resources_device(const struct resources *r, const char *type); /* 0: none */
 /* A count of 0 takes the kind away.  False: no place for one more kind, or a bad type. */
 bool resources_set_device(struct resources *r, const char *type, int count);

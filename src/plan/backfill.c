@@ -8,54 +8,42 @@
 #include "base/mem.h"
 #include "plan/model.h"
 
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static void spare_of(const struct plan *p, struct reservation *r, int node)
-{
-	const struct space *now = &p->live[node], *then = &r->after[node];
-	struct space *s = &r->spare[node];
-
-	s->up = now->up;
-	s->cpu_milli = least(now->cpu_milli, then->cpu_milli);
-	s->memory_bytes = least(now->memory_bytes, then->memory_bytes);
-	s->tasks = least(now->tasks, then->tasks);
-	s->ports = (int)least(now->ports, then->ports);
-	for (int i = 0; i < NODE_POOLS; i++)
-		s->devices[i] = (int)least(now->devices[i], then->devices[i]);
-}
-
 /* How many tasks of each role the nodes hold, each role for itself: that this is enough
  * is necessary for a fit and cheap to keep up, so the real search is rarely made. */
-static void count_node(const struct plan *p, const struct reservation *r, int node,
-		       int sign, int64_t *have)
+static void count_node(const struct reservation *r, int node, int sign, int64_t *have)
 {
-	const struct shape *s = r->head->shape;
+	const struct ask *a = r->head->shape->ask;
 
-	for (size_t k = 0; k < s->role_count; k++)
-		have[k] += sign * fit_count(p, &r->after[node], node, &s->roles[k],
-					    s->roles[k].count);
+	for (size_t k = 0; k < a->role_count; k++)
+		have[k] +=
+			sign * view_room(r->after, &a->roles[k], node, a->roles[k].count);
 }
 
-static bool enough(const struct shape *s, const int64_t *have)
+static bool enough(const struct ask *a, const int64_t *have)
 {
-	for (size_t k = 0; k < s->role_count; k++) {
-		if (have[k] < s->roles[k].count)
+	for (size_t k = 0; k < a->role_count; k++) {
+		if (have[k] < a->roles[k].least)
 			return false;
 	}
 	return true;
 }
 
-static void end_job(const struct plan *p, const struct entry *e, struct reservation *r,
-		    int64_t *have)
+static void end_job(const struct entry *e, struct reservation *r, int64_t *have)
 {
-	for (size_t i = 0; i < e->grant_count; i++) {
-		int node = e->grants[i].node;
-		count_node(p, r, node, -1, have);
-		fit_return(p, &r->after[node], e, &e->grants[i]);
-		count_node(p, r, node, 1, have);
+	const struct grants *g = &e->grants;
+
+	for (size_t i = 0; i < g->count; i++) {
+		int node = g->items[i].node;
+		if (i && g->items[i - 1].node == node)
+			continue; /* went with the one before */
+		count_node(r, node, -1, have);
+	}
+	view_return(r->after, e->shape->ask, g, -1);
+	for (size_t i = 0; i < g->count; i++) {
+		int node = g->items[i].node;
+		if (i && g->items[i - 1].node == node)
+			continue;
+		count_node(r, node, 1, have);
 	}
 }
 
@@ -63,21 +51,21 @@ static void end_job(const struct plan *p, const struct entry *e, struct reservat
 static bool find_start(const struct plan *p, struct reservation *r, struct picks *picks)
 {
 	const struct shape *s = r->head->shape;
-	AUTO_FREE int64_t *have = mem_alloc(s->role_count, sizeof *have);
+	AUTO_FREE int64_t *have = mem_alloc(s->ask->role_count, sizeof *have);
 	struct tree_node *n = tree_first(&p->running);
 
-	for (size_t i = 0; i < p->node_count; i++)
-		count_node(p, r, (int)i, 1, have);
+	for (size_t i = 0; i < fleet_count(p->fleet); i++)
+		count_node(r, (int)i, 1, have);
 	while (n) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct tree_node *next = tree_next(n);
-		end_job(p, e, r, have);
+		end_job(e, r, have);
 		r->at_ms = e->end_ms;
 		r->last = e->id;
 		n = next;
 		if (n && n->first == e->end_ms && e->end_ms != FOREVER)
 			continue; /* those end at the same moment */
-		if (enough(s, have) && fit_shape(p, r->after, s, picks))
+		if (enough(s->ask, have) && shape_fits(p, r->after, s, picks))
 			return true;
 	}
 	return false;
@@ -88,30 +76,26 @@ void backfill_reserve(const struct plan *p, const struct entry *head,
 {
 	struct picks *picks = &p->scratch->head_picks;
 
-	backfill_fini(r);
-	*r = (struct reservation){ .head = head, .at_ms = FOREVER };
-	r->after = mem_dup(p->live, p->node_count * sizeof *p->live);
-	r->spare = mem_alloc(p->node_count, sizeof *r->spare);
-	if (!find_start(p, r, picks)) {
-		/* Cannot happen to one who fits on empty nodes; but then nothing is spare. */
-		*r = (struct reservation){ head, FOREVER, 0, r->after, r->spare };
+	r->head = head;
+	r->at_ms = FOREVER;
+	r->last = 0;
+	view_copy(p->fleet, fleet_now(p->fleet), &r->after);
+	if (find_start(p, r, picks)) {
+		view_take(r->after, head->shape->ask, picks);
+		view_least(fleet_now(p->fleet), r->after, &r->spare);
+		r->any = true;
 		return;
 	}
-	for (size_t i = 0; i < picks->count; i++) {
-		const struct pick *k = &picks->items[i];
-		const struct shape_role *role = &head->shape->roles[k->role];
-		fit_take(p, &r->after[k->node], k->node, role, k->count);
-		if (role->any_ports) /* the room that fit_count() will ask for again */
-			r->after[k->node].ports -= role->fixed_count;
-	}
-	for (size_t i = 0; i < p->node_count; i++)
-		spare_of(p, r, (int)i);
+	/* Cannot happen to one who fits on empty nodes; but then nothing is spare. */
+	r->at_ms = FOREVER;
+	r->last = 0;
+	r->any = false;
 }
 
 void backfill_fini(struct reservation *r)
 {
-	free(r->after);
-	free(r->spare);
+	view_destroy(r->after);
+	view_destroy(r->spare);
 	*r = (struct reservation){ 0 };
 }
 
@@ -128,18 +112,18 @@ bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
 {
 	if (backfill_in_time(e, now_ms, r))
 		return true;
-	return fit_shape(p, r->spare, e->shape, picks);
+	return r->any && shape_fits(p, r->spare, e->shape, picks);
 }
 
 /* With e's share taken the head must still be within its owners' quotas, or it would be
  * the head no more. */
 bool backfill_quota_ok(const struct entry *e, const struct entry *head)
 {
-	int kind;
+	int limit;
 
 	if (e->user == head->user &&
-	    owner_short(e->user, e->shape, head->shape, &kind) != QUOTA_OK)
+	    owner_short(e->user, e->shape, head->shape, &limit) != QUOTA_OK)
 		return false;
 	return e->group != head->group ||
-	       owner_short(e->group, e->shape, head->shape, &kind) == QUOTA_OK;
+	       owner_short(e->group, e->shape, head->shape, &limit) == QUOTA_OK;
 }

@@ -10,9 +10,10 @@
 struct reservation {
 	const struct entry *head; /* NULL: not worked out yet */
 	int64_t at_ms;            /* FOREVER: hangs on jobs without a limit */
+	bool any;                 /* spare is known */
 	int64_t last;             /* the job whose end makes room, 0: none known */
-	struct space *after;      /* free then, the head in its place */
-	struct space *spare;      /* free now and then */
+	struct view *after;       /* free then, the head in its place */
+	struct view *spare;       /* free now and then */
 };
 
 void backfill_reserve(const struct plan *p, const struct entry *head,

@@ -3,32 +3,27 @@
 #pragma once
 
 #include "base/map.h"
+#include "fleet/fleet.h"
 #include "plan/backfill.h"
-#include "plan/nodes.h"
 #include "plan/owner.h"
 #include "plan/queue.h"
 #include "plan/shape.h"
 
 struct scratch { /* memory that is reused; no meaning between calls */
 	struct picks picks, head_picks;
-	struct space *future;
-	size_t future_cap;
+	struct view *future;
 	struct placement *places;
 	size_t place_cap;
 	const struct plan_eyes *eyes; /* of who asks plan_why() */
 };
 
 struct plan {
-	char **kinds;
-	size_t kind_count, kind_cap;
-	struct node_state *nodes;
-	struct space *live; /* by node */
-	size_t node_count, node_cap, live_cap;
-	struct map *node_by_name; /* index + 1 */
+	struct fleet *fleet;
+	size_t kinds_known; /* asks were made for so many kinds of devices */
+	struct plan_policy policy;
 	struct map *shape_by_key, *bucket_by_key, *users, *groups;
 	struct map *jobs;
 	size_t fickle_shapes; /* of several roles: packing them is not monotone, see step.c */
-	uint64_t node_version;
 	struct tree queue;   /* everyone who waits, by (-priority, id) */
 	struct tree running; /* by (end, id) */
 	struct tree shapes[SHAPE_STATE_COUNT];

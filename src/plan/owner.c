@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <assert.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "plan/model.h"
@@ -26,7 +27,7 @@ struct owner *owner_get(struct plan *p, bool group, const char *name)
 void owner_free(struct owner *o)
 {
 	free(o->name);
-	free(o->devices);
+	free(o->held);
 	free(o);
 }
 
@@ -45,15 +46,8 @@ void owner_set_quota(struct plan *p, struct owner *o, const struct quota *q)
 	bool had = o->has_quota;
 
 	o->has_quota = q != NULL;
-	o->limit_count = 0;
 	if (q) {
 		o->quota = *q;
-		for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
-			const struct device_count *d = &q->limit.devices[i];
-			if (d->type[0])
-				o->limits[o->limit_count++] =
-					(struct need){ plan_kind(p, d->type), d->count };
-		}
 		if (!had)
 			o->refs++;
 	} else if (had) {
@@ -61,31 +55,50 @@ void owner_set_quota(struct plan *p, struct owner *o, const struct quota *q)
 	}
 }
 
-void owner_charge(struct owner *o, const struct shape *s, int sign)
+static struct held *held_of(struct owner *o, const char *type)
 {
-	o->cpu_milli += sign * s->total.cpu_milli;
-	o->memory_bytes += sign * s->total.memory_bytes;
-	o->jobs += sign;
-	for (size_t i = 0; i < s->total.device_count; i++) {
-		size_t kind = (size_t)s->total.devices[i].kind;
-		if (kind >= o->device_cap) {
-			size_t cap = kind + 1;
-			o->devices = mem_realloc(o->devices, cap, sizeof *o->devices);
-			for (size_t k = o->device_cap; k < cap; k++)
-				o->devices[k] = 0;
-			o->device_cap = cap;
-		}
-		o->devices[kind] += sign * s->total.devices[i].count;
+	struct held *h;
+
+	for (size_t i = 0; i < o->held_count; i++) {
+		if (strcmp(o->held[i].type, type) == 0)
+			return &o->held[i];
 	}
+	mem_grow(&o->held, &o->held_cap, o->held_count, sizeof *o->held);
+	h = &o->held[o->held_count++];
+	*h = (struct held){ 0 };
+	memcpy(h->type, type, strnlen(type, DEVICE_TYPE_MAX - 1));
+	return h;
 }
 
-static int64_t wants(const struct shape *s, int kind)
+void owner_charge(struct owner *o, const struct shape *s, int sign)
 {
-	for (size_t i = 0; s && i < s->total.device_count; i++) {
-		if (s->total.devices[i].kind == kind)
-			return s->total.devices[i].count;
-	}
-	return 0;
+	const struct ask_total *t = &s->ask->total;
+
+	o->cpu_milli += sign * t->cpu_milli;
+	o->memory_bytes += sign * t->memory_bytes;
+	o->jobs += sign;
+	for (size_t i = 0; i < t->device_count; i++)
+		held_of(o, t->devices[i].type)->milli += sign * t->devices[i].count;
+}
+
+int64_t owner_holds(const struct owner *o, const char *type)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; i < o->held_count; i++)
+		sum += device_within(o->held[i].type, type) ? o->held[i].milli : 0;
+	return sum;
+}
+
+int64_t ask_milli(const struct ask *a, const char *type)
+{
+	int64_t sum = 0;
+
+	for (size_t i = 0; a && i < a->total.device_count; i++)
+		sum += device_within(a->total.devices[i].type, type)
+			       ? a->total.devices[i].count
+			       : 0;
+	return sum;
 }
 
 static bool over(int64_t limit, int64_t held, int64_t want, int64_t beside)
@@ -94,25 +107,27 @@ static bool over(int64_t limit, int64_t held, int64_t want, int64_t beside)
 	return limit >= 0 && want > 0 && held + want + beside > limit;
 }
 
-static enum quota_short check(const struct owner *o, const struct shape *s,
-			      const struct shape *beside, bool held, int *kind)
+static enum quota_short check(const struct owner *o, const struct ask *a,
+			      const struct ask *beside, bool held, int *limit)
 {
+	const struct resources *most = &o->quota.limit;
+
 	if (!o->has_quota)
 		return QUOTA_OK;
-	for (size_t i = 0; i < o->limit_count; i++) {
-		size_t k = (size_t)o->limits[i].kind;
-		*kind = o->limits[i].kind;
-		if (over(o->limits[i].count,
-			 held && k < o->device_cap ? o->devices[k] : 0, wants(s, *kind),
-			 wants(beside, *kind)))
+	for (int i = 0; i < DEVICE_KINDS_MAX && most->devices[i].type[0]; i++) {
+		const char *type = most->devices[i].type;
+		*limit = i;
+		if (over((int64_t)most->devices[i].count * DEVICE_SHARE,
+			 held ? owner_holds(o, type) : 0, ask_milli(a, type),
+			 ask_milli(beside, type)))
 			return QUOTA_DEVICES;
 	}
-	*kind = -1;
-	if (over(o->quota.limit.cpu_milli, held ? o->cpu_milli : 0, s->total.cpu_milli,
+	*limit = -1;
+	if (over(most->cpu_milli, held ? o->cpu_milli : 0, a->total.cpu_milli,
 		 beside ? beside->total.cpu_milli : 0))
 		return QUOTA_CPU;
-	if (over(o->quota.limit.memory_bytes, held ? o->memory_bytes : 0,
-		 s->total.memory_bytes, beside ? beside->total.memory_bytes : 0))
+	if (over(most->memory_bytes, held ? o->memory_bytes : 0, a->total.memory_bytes,
+		 beside ? beside->total.memory_bytes : 0))
 		return QUOTA_MEMORY;
 	if (over(o->quota.max_running_jobs, held ? o->jobs : 0, 1, beside ? 1 : 0))
 		return QUOTA_JOBS;
@@ -120,21 +135,12 @@ static enum quota_short check(const struct owner *o, const struct shape *s,
 }
 
 enum quota_short owner_short(const struct owner *o, const struct shape *s,
-			     const struct shape *beside, int *kind)
+			     const struct shape *beside, int *limit)
 {
-	return check(o, s, beside, true, kind);
+	return check(o, s->ask, beside ? beside->ask : NULL, true, limit);
 }
 
-enum quota_short owner_never(const struct owner *o, const struct shape *s, int *kind)
+enum quota_short owner_never(const struct owner *o, const struct shape *s, int *limit)
 {
-	return check(o, s, NULL, false, kind);
-}
-
-int64_t owner_limit(const struct owner *o, int kind)
-{
-	for (size_t i = 0; i < o->limit_count; i++) {
-		if (o->limits[i].kind == kind)
-			return o->limits[i].count;
-	}
-	return -1;
+	return check(o, s->ask, NULL, false, limit);
 }

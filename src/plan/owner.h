@@ -10,11 +10,14 @@ struct owner {
 	bool is_group, has_quota;
 	size_t refs;
 	struct quota quota;
-	struct need limits[DEVICE_KINDS_MAX];
-	size_t limit_count;
+	/* What is held.  A request counts for a limit when all that would do for it is of
+	 * the limit's type: one for gpu:a100 counts for gpu, one for gpu not for gpu:a100. */
 	int64_t cpu_milli, memory_bytes, jobs;
-	int64_t *devices; /* held, by kind */
-	size_t device_cap;
+	struct held {
+		char type[DEVICE_TYPE_MAX]; /* as asked for */
+		int64_t milli;
+	} * held;
+	size_t held_count, held_cap;
 	struct tree parked; /* buckets */
 };
 
@@ -23,9 +26,11 @@ void owner_put(struct plan *p, struct owner *o);
 void owner_free(struct owner *o);
 void owner_set_quota(struct plan *p, struct owner *o, const struct quota *q);
 void owner_charge(struct owner *o, const struct shape *s, int sign);
-/* What of the quota is too little for a shape, beside what is held and (if not NULL) `beside`. */
+/* What of the quota is too little for a shape, beside what is held and (if not NULL)
+ * `beside`; of devices: which of the quota's limits. */
 enum quota_short { QUOTA_OK, QUOTA_CPU, QUOTA_MEMORY, QUOTA_DEVICES, QUOTA_JOBS };
 enum quota_short owner_short(const struct owner *o, const struct shape *s,
-			     const struct shape *beside, int *kind);
-enum quota_short owner_never(const struct owner *o, const struct shape *s, int *kind);
-int64_t owner_limit(const struct owner *o, int kind); /* -1: none */
+			     const struct shape *beside, int *limit);
+enum quota_short owner_never(const struct owner *o, const struct shape *s, int *limit);
+int64_t owner_holds(const struct owner *o, const char *type); /* 1/1000 of devices */
+int64_t ask_milli(const struct ask *a, const char *type);     /* the same of a request */

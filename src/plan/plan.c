@@ -8,14 +8,14 @@ struct plan *plan_create(void)
 {
 	struct plan *p = mem_alloc(1, sizeof *p);
 
-	p->node_by_name = map_create();
+	p->fleet = fleet_create();
+	p->policy = plan_policy_default;
 	p->shape_by_key = map_create();
 	p->bucket_by_key = map_create();
 	p->users = map_create();
 	p->groups = map_create();
 	p->jobs = map_create();
 	p->scratch = mem_alloc(1, sizeof *p->scratch);
-	p->node_version = 1;
 	return p;
 }
 
@@ -80,7 +80,8 @@ static void hold(struct plan *p, const struct plan_delta *d)
 	if (e)
 		leave(p, e->id);
 	e = entry_create(p, d->job);
-	nodes_adopt(p, e, d->places, d->place_count);
+	fleet_adopt(p->fleet, e->shape->ask, d->places, d->place_count, &e->grants);
+	shapes_refresh(p);
 	e->end_ms = FOREVER;
 	if (e->limit_ms > 0 && d->since_ms < FOREVER - e->limit_ms)
 		e->end_ms = d->since_ms + e->limit_ms;
@@ -97,7 +98,7 @@ static void release(struct plan *p, int64_t id)
 	if (!e || e->bucket)
 		return;
 	tree_remove(&p->running, &e->at);
-	nodes_give_back(p, e);
+	fleet_give_back(p->fleet, e->shape->ask, &e->grants);
 	owner_charge(e->user, e->shape, -1);
 	owner_charge(e->group, e->shape, -1);
 	queue_unpark(p, e->user);
@@ -121,9 +122,9 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 {
 	switch (d->kind) {
 	case PLAN_NODE:
-		nodes_set(p, d->node);
+		fleet_set_node(p->fleet, d->node);
+		shapes_refresh(p);
 		p->nodes_changed = true;
-		p->node_version++;
 		p->version++;
 		return;
 	case PLAN_WAIT:
@@ -142,6 +143,11 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 	case PLAN_QUOTA_GROUP:
 		set_quota(p, d->kind == PLAN_QUOTA_GROUP, d->name, d->quota);
 		return;
+	case PLAN_CHECKPOINT:
+	case PLAN_TENANT:
+	case PLAN_POLICY:
+	case PLAN_USED:
+		return;
 	}
 }
 
@@ -156,26 +162,22 @@ void plan_destroy(struct plan *p)
 		if (e->bucket)
 			queue_leave(p, e);
 		else
-			nodes_give_back(p, e);
+			fleet_give_back(p->fleet, e->shape->ask, &e->grants);
 		entry_destroy(p, e);
 	}
 	for (size_t it = 0; (o = map_next(p->users, &it));)
 		owner_free(o);
 	for (size_t it = 0; (o = map_next(p->groups, &it));)
 		owner_free(o);
-	nodes_free(p);
-	map_destroy(p->node_by_name);
 	map_destroy(p->shape_by_key);
 	map_destroy(p->bucket_by_key);
 	map_destroy(p->users);
 	map_destroy(p->groups);
 	map_destroy(p->jobs);
-	for (size_t i = 0; i < p->kind_count; i++)
-		free(p->kinds[i]);
-	free(p->kinds);
+	fleet_destroy(p->fleet);
 	free(p->scratch->picks.items);
 	free(p->scratch->head_picks.items);
-	free(p->scratch->future);
+	view_destroy(p->scratch->future);
 	free(p->scratch->places);
 	free(p->scratch);
 	free(p);
@@ -206,19 +208,16 @@ size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t ma
 int plan_node_used(const struct plan *p, const char *node, struct resources *used,
 		   int *tasks)
 {
-	uintptr_t at = (uintptr_t)map_gets(p->node_by_name, node);
-	const struct node_state *n;
+	int at = fleet_find(p->fleet, node);
 
-	if (!at)
+	if (at < 0)
 		return -1;
-	n = &p->nodes[at - 1];
-	*used = (struct resources){ .cpu_milli = n->cpu_milli,
-				    .memory_bytes = n->memory_bytes };
-	for (int i = 0; i < NODE_POOLS; i++) {
-		if (n->pools[i].used)
-			resources_set_device(used, p->kinds[n->pools[i].kind],
-					     __builtin_popcountll(n->pools[i].used));
-	}
-	*tasks = n->tasks;
+	fleet_used(p->fleet, at, used, tasks);
 	return 0;
+}
+
+int64_t plan_next_ms(const struct plan *p)
+{
+	(void)p;
+	return INT64_MAX;
 }

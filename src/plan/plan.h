@@ -1,66 +1,61 @@
 // SPDX-License-Identifier: Apache-2.0
-/* plan.h - who runs where: nodes × queue × quotas → placements, with a reason for
- * everyone who waits.
+/* plan.h - who runs where: nodes × queue × tenants → placements, preemptions, and a
+ * reason for everyone who waits.
  *
  * Pure: no clock, no I/O, no randomness, no floats; the same deltas in the same order
  * give the same decisions.  The yard tells what happened by plan_apply() and asks for
  * decisions by plan_step().  A decision is a proposal: plan holds its resources as
- * taken from that moment; the yard records it (PLACED) and confirms nothing further;
- * when it cannot (the job was stopped meanwhile) it sends PLAN_RELEASE.
+ * taken from that moment; the yard records it and confirms nothing further; when it
+ * cannot (the job was stopped meanwhile) it sends PLAN_RELEASE.
  *
- * Laws: no device, port or slot is given twice; a gang is placed whole or not at all;
- * (priority, submit order) decides who is the head; a job that is not the head is
- * placed only if that cannot make the head's earliest start later (time limits are
- * believed; running jobs without one are assumed to end after all that have one, in the
- * order of their ids; a candidate without one is assumed never to end); no quota is
- * exceeded, nor is the head's eaten by another job of its owner; a job over its own
- * quota, or that no node could hold, is not the head and does not block others.
+ * Laws: no device, share, port or slot is given twice; a gang is placed whole (each role
+ * between its least and its count) or not at all; the order of job/policy.h decides who is
+ * the head of a queue; a job is placed before the head of any queue only if that cannot
+ * make that head's earliest start later (time limits are believed; running jobs without
+ * one are assumed to end after all that have one, in the order of their ids; a candidate
+ * without one is assumed never to end); no quota, borrowing or lending limit is exceeded
+ * and no guarantee is kept from a job that is within it; nobody is preempted for a job
+ * that does not start then; nobody waits past the age bound behind one who came later.
  *
  * Deltas mean "make it so": repeating one, or naming a job that is not there, changes
- * nothing.  What is decided depends only on nodes, quotas, who waits and who holds what
- * since when: a plan rebuilt by PLAN_NODE, PLAN_QUOTA_*, PLAN_HELD and PLAN_WAIT decides
- * as the old one would have.  A step costs by the number of different requests that may
- * fit, not by the number of jobs that wait.
+ * nothing.  What is decided depends only on nodes, tenants, policy, past use, who waits
+ * and who holds what since when: a plan rebuilt from these decides as the old one would
+ * have.  A step costs by the number of different requests that may fit, not by the
+ * number of jobs that wait.
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buf.h"
 #include "base/err.h"
-#include "job/node.h"
-#include "job/placement.h"
-#include "job/resources.h"
-
-struct plan_role {
-	int count;
-	struct resources each;
-	/* A placement's ports are those of any number, out of the node's range and used by no
-	 * other task there, then the fixed ones (on the task's own address, so never in the
-	 * way of another's).  PLAN_HELD takes them in any order. */
-	int any_ports; /* counts unrolled; with fixed_count at most PORTS_MAX */
-	int fixed_ports[PORTS_MAX];
-	int fixed_count;
-};
+#include "job/gang.h"
+#include "job/policy.h"
+#include "job/tenant.h"
 
 struct plan_job {
 	int64_t id; /* submit order is id order */
 	int priority;
-	const char *user, *group;      /* copied */
-	int64_t limit_ms;              /* time limit, 0: none */
-	const struct plan_role *roles; /* copied; ranks run through the roles in order */
-	size_t role_count;
+	const char *user, *group; /* copied */
+	int64_t limit_ms;         /* time limit, 0: none */
+	struct gang gang;         /* copied */
+	int64_t submit_ms;        /* since when it waits: its age counts from here */
+	int64_t guess_ms;  /* how long it will run, learned (learn.h); 0: nothing known */
+	int64_t served_ms; /* how long it ran before it was preempted */
+	bool preemptible;  /* gives way to one that is not, and comes back */
 };
 
 enum plan_delta_kind {
 	PLAN_NODE, /* node: added or changed; up=false: gone (its tasks stay until released) */
 	PLAN_WAIT,  /* job: joins the queue, or goes where its new priority puts it */
 	PLAN_LEAVE, /* id: leaves the queue without running */
-	PLAN_HELD,  /* job, places, since_ms: runs already (boot): takes its resources */
+	PLAN_HELD, /* job, places, since_ms, id: runs already (boot): takes its resources;
+		     * with id it was told to give way to that job */
 	PLAN_RELEASE,    /* id: gives back everything it was given */
+	PLAN_CHECKPOINT, /* id, since_ms: what it did until then is kept */
 	PLAN_QUOTA_USER, /* name, quota; NULL quota: no limit */
 	PLAN_QUOTA_GROUP,
+	PLAN_TENANT, /* name, tenant: a group's place in the tree; NULL tenant: the default */
+	PLAN_POLICY, /* policy */
+	PLAN_USED,   /* name (a group), used, since_ms: what it used in that hour */
 };
 
 struct plan_delta {
@@ -73,22 +68,33 @@ struct plan_delta {
 	int64_t id;
 	const char *name;
 	const struct quota *quota;
+	const struct tenant_rule *tenant;
+	const struct plan_policy *policy;
+	const struct use *used;
+};
+
+enum plan_verb {
+	PLAN_START,
+	PLAN_PREEMPT, /* told to give way to `by`: notice, grace, then PLAN_RELEASE; its
+		       * resources are by's from now on */
 };
 
 struct plan_decision {
-	int64_t job;
+	enum plan_verb verb;
+	int64_t job, by;
 	const struct placement *places; /* by rank; valid until the next call */
-	size_t place_count;
+	size_t place_count;             /* fewer than asked for when a role has a least */
 };
 
 enum plan_reason_kind {
 	PLAN_REASON_NONE,     /* not waiting */
 	PLAN_REASON_NEW,      /* no pass has looked at it yet */
 	PLAN_REASON_CAPACITY, /* not enough free of something */
-	PLAN_REASON_ORDER,    /* would fit, but would delay the head */
+	PLAN_REASON_ORDER,    /* would fit, but would delay the head of a queue */
 	PLAN_REASON_USER_QUOTA,
-	PLAN_REASON_GROUP_QUOTA,
-	PLAN_REASON_NEVER, /* no node could ever hold it (a node left) */
+	PLAN_REASON_GROUP_QUOTA, /* or a borrowing limit, or what others are guaranteed */
+	PLAN_REASON_NEVER,       /* no node could ever hold it (a node left) */
+	PLAN_REASON_PREEMPTING,  /* others give way to it and are not gone yet */
 };
 
 struct plan;
@@ -96,25 +102,18 @@ struct plan;
 struct plan *plan_create(void);
 void plan_destroy(struct plan *p);
 void plan_apply(struct plan *p, const struct plan_delta *d);
-/* Calls decide() once for each job placed now, in order; at most `most` of them (0: all).
+/* Calls decide() once for each decision, in order; at most `most` of them (0: all).
  * decide() may not call into this plan. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
-struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no number is told */
-	bool (*see)(void *arg, int64_t job);
-	void *arg;
-};
-/* Why a job waits, in plain words without a final stop, and where it is in the queue:
- * "waits for 2 gpu on one node; node-a has 1 of 4 gpu free, held by job 7 (3 gpu); job 12
- * is ahead; number 3 of 9 in the queue".  True at the moment of asking. */
-enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
-			       const struct plan_eyes *eyes, struct buf *words);
-int plan_position(const struct plan *p, int64_t job); /* 1 is the head; 0: not waiting */
+/* When a step would decide otherwise though no delta came (a job has waited long enough,
+ * a window opens); INT64_MAX: never. */
+int64_t plan_next_ms(const struct plan *p);
+
+int plan_position(const struct plan *p, int64_t job); /* 1 is the first; 0: not waiting */
 size_t plan_waiting(const struct plan *p);
-/* Who waits from that position on (1 is the head), in order; gives how many were written. */
+/* Who waits from that position on (1 is the first), in order; gives how many were written. */
 size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t max);
-/* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
-int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
 /* What is taken on a node now; -1: no such node. */
 int plan_node_used(const struct plan *p, const char *node, struct resources *used,
 		   int *tasks);

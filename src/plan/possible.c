@@ -3,23 +3,14 @@
 #include "base/mem.h"
 #include "plan/words.h"
 
-static bool anybody_has(const struct plan *p, int kind)
-{
-	for (size_t i = 0; i < p->node_count; i++) {
-		int pool = nodes_pool(p, (int)i, kind);
-		if (p->nodes[i].node.up && pool >= 0 && p->nodes[i].pools[pool].total)
-			return true;
-	}
-	return false;
-}
-
 static int refuse_kind(const struct plan *p, const char *type, struct err *err)
 {
 	AUTO_BUF struct buf have = { 0 };
 
-	for (size_t k = 0; k < p->kind_count; k++) {
-		if (anybody_has(p, (int)k))
-			buf_printf(&have, "%s%s", have.len ? ", " : "", p->kinds[k]);
+	for (int k = 0; k < (int)fleet_kinds(p->fleet); k++) {
+		if (fleet_devices(p->fleet, (uint64_t)1 << k))
+			buf_printf(&have, "%s%s", have.len ? ", " : "",
+				   fleet_kind_name(p->fleet, k));
 	}
 	return err_set(err, ERR_INVALID, "no node has devices of type %s (there %s: %s)",
 		       type, have.len ? "are" : "is",
@@ -27,8 +18,8 @@ static int refuse_kind(const struct plan *p, const char *type, struct err *err)
 }
 
 /* Not even one task fits: what the nearest node has instead. */
-static int refuse_one(const struct plan *p, const struct space *empty,
-		      const struct shape_role *r, struct err *err)
+static int refuse_one(const struct plan *p, const struct view *empty,
+		      const struct ask_role *r, struct err *err)
 {
 	AUTO_BUF struct buf asks = { 0 };
 	AUTO_BUF struct buf has = { 0 };
@@ -39,10 +30,10 @@ static int refuse_one(const struct plan *p, const struct space *empty,
 	if (node < 0)
 		return err_set(err, ERR_INVALID, "no node is up");
 	for (size_t i = 0; i < r->device_count; i++) {
-		if (!anybody_has(p, r->devices[i].kind))
-			return refuse_kind(p, r->types[i], err);
+		if (!fleet_devices(p->fleet, r->devices[i].kinds))
+			return refuse_kind(p, r->devices[i].type, err);
 	}
-	count = words_dims(p, node, &empty[node], r, dims);
+	count = words_dims(empty, p, node, r, dims);
 	for (size_t i = 0; i < count; i++) {
 		if (dims[i].want <= dims[i].free)
 			continue;
@@ -53,22 +44,22 @@ static int refuse_one(const struct plan *p, const struct space *empty,
 	return err_set(
 		err, ERR_INVALID,
 		"a task asks for %s, and no node has all of that; the nearest, %s, has only %s",
-		buf_str(&asks), p->nodes[node].node.name, buf_str(&has));
+		buf_str(&asks), fleet_node(p->fleet, node)->name, buf_str(&has));
 }
 
-int words_never(const struct plan *p, const struct shape *s, struct err *err)
+int words_never(const struct plan *p, const struct ask *a, struct err *err)
 {
-	const struct space *empty;
+	const struct view *empty;
 
-	fit_empty(p, &p->scratch->future, &p->scratch->future_cap);
+	view_empty(p->fleet, &p->scratch->future);
 	empty = p->scratch->future;
-	for (size_t k = 0; k < s->role_count; k++) {
-		const struct shape_role *r = &s->roles[k];
-		int64_t fits = words_fits(p, empty, r);
+	for (size_t k = 0; k < a->role_count; k++) {
+		const struct ask_role *r = &a->roles[k];
+		int64_t fits = view_room(empty, r, -1, r->count);
 		AUTO_BUF struct buf each = { 0 };
 		if (fits == 0)
 			return refuse_one(p, empty, r, err);
-		if (fits >= r->count)
+		if (fits >= r->least)
 			continue;
 		words_role(r, &each);
 		return err_set(
@@ -80,20 +71,20 @@ int words_never(const struct plan *p, const struct shape *s, struct err *err)
 		err, ERR_INVALID,
 		"its %d tasks do not fit on all nodes at once, though each role alone would: "
 		"ask for fewer tasks",
-		s->task_count);
+		a->least_count);
 }
 
-static int check_quota(const struct plan *p, const struct map *owners, const char *name,
-		       const struct shape *s, struct err *err)
+static int check_quota(const struct map *owners, const char *name, const struct shape *s,
+		       struct err *err)
 {
 	const struct owner *o = map_gets(owners, name ? name : "");
-	int kind = KIND_NONE;
-	enum quota_short what = o ? owner_never(o, s, &kind) : QUOTA_OK;
+	int limit = -1;
+	enum quota_short what = o ? owner_never(o, s, &limit) : QUOTA_OK;
 	AUTO_BUF struct buf words = { 0 };
 
 	if (what == QUOTA_OK)
 		return 0;
-	words_quota(p, o, s, what, kind, &words);
+	words_quota(o, s->ask, what, limit, &words);
 	return err_set(err, ERR_QUOTA, "%s: more than may ever run at once",
 		       buf_str(&words));
 }
@@ -101,12 +92,12 @@ static int check_quota(const struct plan *p, const struct map *owners, const cha
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err)
 {
 	struct shape *s = shape_make(p, job);
-	int rc = check_quota(p, p->users, job->user, s, err);
+	int rc = check_quota(p->users, job->user, s, err);
 
 	if (rc == 0)
-		rc = check_quota(p, p->groups, job->group, s, err);
-	if (rc == 0 && !fit_ever(p, s))
-		rc = words_never(p, s, err);
+		rc = check_quota(p->groups, job->group, s, err);
+	if (rc == 0 && !shape_ever(p, s))
+		rc = words_never(p, s->ask, err);
 	shape_free(s);
 	return rc;
 }

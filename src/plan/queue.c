@@ -100,20 +100,21 @@ void queue_leave(struct plan *p, struct entry *e)
 	free(b);
 }
 
-struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what, int *kind)
+struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
+				int *limit)
 {
-	*what = owner_short(b->user, b->shape, NULL, kind);
+	*what = owner_short(b->user, b->shape, NULL, limit);
 	if (*what != QUOTA_OK)
 		return b->user;
-	*what = owner_short(b->group, b->shape, NULL, kind);
+	*what = owner_short(b->group, b->shape, NULL, limit);
 	return *what != QUOTA_OK ? b->group : NULL;
 }
 
 bool queue_quota_ok(struct plan *p, struct bucket *b)
 {
 	enum quota_short what;
-	int kind;
-	struct owner *o = queue_quota_owner(b, &what, &kind);
+	int limit;
+	struct owner *o = queue_quota_owner(b, &what, &limit);
 
 	if (!o)
 		return true;
@@ -154,14 +155,14 @@ struct entry *queue_head(struct plan *p)
 const struct entry *queue_peek_head(const struct plan *p)
 {
 	enum quota_short what;
-	int kind;
+	int limit;
 
 	for (struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]); n;
 	     n = tree_next(n)) {
 		const struct shape *s = TREE_OF(n, struct shape, at);
 		for (struct tree_node *k = tree_first(&s->ready); k; k = tree_next(k)) {
 			const struct bucket *b = TREE_OF(k, struct bucket, at);
-			if (!queue_quota_owner(b, &what, &kind))
+			if (!queue_quota_owner(b, &what, &limit))
 				return bucket_first(b);
 		}
 	}

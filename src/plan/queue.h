@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "plan/nodes.h"
+#include "fleet/fleet.h"
 #include "plan/owner.h"
 
 struct bucket {
@@ -35,8 +35,7 @@ struct entry { /* a job, waiting or running */
 	struct bucket *bucket; /* NULL: runs */
 	struct tree_node at;   /* in plan.queue or plan.running */
 	struct tree_node in_bucket;
-	struct grant *grants; /* one a task, by rank */
-	size_t grant_count;
+	struct grants grants;
 };
 
 void queue_join(struct plan *p, struct entry *e);
@@ -46,7 +45,7 @@ void queue_move_all(struct plan *p, enum shape_state from, enum shape_state to);
 void queue_unpark(struct plan *p, struct owner *o);
 bool queue_quota_ok(struct plan *p, struct bucket *b); /* else parks it */
 struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
-				int *kind);
+				int *limit);
 struct entry *bucket_first(const struct bucket *b);
 struct bucket *shape_first(const struct shape *s);
 /* The first that waits for room; parks whom a quota stops. */

@@ -9,14 +9,28 @@
 
 #define HOLDERS_TOLD 2
 
+static int64_t held_devices(const struct plan *p, const struct grant *g,
+			    const struct need *n)
+{
+	int64_t sum = 0;
+
+	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
+		if (g->devices[k].mask &&
+		    n->kinds >> fleet_pool_kind(p->fleet, g->node, g->devices[k].pool) &
+			    1)
+			sum += __builtin_popcountll(g->devices[k].mask);
+	}
+	return sum;
+}
+
 static int64_t held_on(const struct plan *p, const struct entry *e, int node,
 		       const struct dim *d)
 {
 	int64_t sum = 0;
 
-	for (size_t i = 0; i < e->grant_count; i++) {
-		const struct grant *g = &e->grants[i];
-		const struct shape_role *r = &e->shape->roles[g->role];
+	for (size_t i = 0; i < e->grants.count; i++) {
+		const struct grant *g = &e->grants.items[i];
+		const struct ask_role *r = &e->shape->ask->roles[g->role];
 		if (g->node != node)
 			continue;
 		switch (d->what) {
@@ -33,13 +47,7 @@ static int64_t held_on(const struct plan *p, const struct entry *e, int node,
 			sum++;
 			break;
 		case DIM_DEVICES:
-			for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
-				const uint64_t mask = g->devices[k].mask;
-				if (mask &&
-				    p->nodes[node].pools[g->devices[k].pool].kind ==
-					    d->kind)
-					sum += __builtin_popcountll(mask);
-			}
+			sum += held_devices(p, g, d->need);
 			break;
 		}
 	}
@@ -102,7 +110,7 @@ static void say_free(const struct plan *p, int node, const struct dim *dims, siz
 		const struct dim *d = &dims[i];
 		if (d->want <= d->free)
 			continue;
-		buf_printf(out, "%s%s has ", join, p->nodes[node].node.name);
+		buf_printf(out, "%s%s has ", join, fleet_node(p->fleet, node)->name);
 		words_number(d, d->free > 0 ? d->free : 0, out);
 		buf_adds(out, " of ");
 		words_amount(d, d->total, out);
@@ -113,16 +121,16 @@ static void say_free(const struct plan *p, int node, const struct dim *dims, siz
 }
 
 /* No node has room for one task of this role: the node that comes nearest says why. */
-static void say_one(const struct plan *p, const struct shape *s, size_t role,
+static void say_one(const struct plan *p, const struct ask *a, size_t role,
 		    struct buf *out)
 {
 	struct dim dims[DIMS_MAX];
 	size_t count, n = 0;
 	int node;
 
-	fit_empty(p, &p->scratch->future, &p->scratch->future_cap);
-	node = words_nearest(p, p->live, p->scratch->future, &s->roles[role]);
-	count = words_dims(p, node, &p->live[node], &s->roles[role], dims);
+	view_empty(p->fleet, &p->scratch->future);
+	node = words_nearest(p, fleet_now(p->fleet), p->scratch->future, &a->roles[role]);
+	count = words_dims(fleet_now(p->fleet), p, node, &a->roles[role], dims);
 	buf_adds(out, "waits for ");
 	for (size_t i = 0; i < count; i++) {
 		if (dims[i].want <= dims[i].free)
@@ -131,42 +139,41 @@ static void say_one(const struct plan *p, const struct shape *s, size_t role,
 		words_amount(&dims[i], dims[i].want, out);
 	}
 	buf_adds(out, " on one node");
-	if (s->role_count > 1)
+	if (a->role_count > 1)
 		buf_printf(out, " (a task of role %zu)", role + 1);
 	say_free(p, node, dims, count, out);
 }
 
-static void say_many(const struct plan *p, const struct shape *s, size_t role,
-		     int64_t fits, struct buf *out)
+static void say_many(const struct ask *a, size_t role, int64_t fits, struct buf *out)
 {
-	const struct shape_role *r = &s->roles[role];
+	const struct ask_role *r = &a->roles[role];
 
 	buf_printf(out, "waits for room for %d tasks", r->count);
-	if (s->role_count > 1)
+	if (a->role_count > 1)
 		buf_printf(out, " of role %zu", role + 1);
 	buf_adds(out, " at once, each ");
 	words_role(r, out);
 	buf_printf(out, "; %lld would fit now", (long long)fits);
-	(void)p;
 }
 
-static void say_capacity(const struct plan *p, const struct shape *s, struct buf *out)
+static void say_capacity(const struct plan *p, const struct ask *a, struct buf *out)
 {
-	for (size_t k = 0; k < s->role_count; k++) {
-		int64_t fits = words_fits(p, p->live, &s->roles[k]);
+	for (size_t k = 0; k < a->role_count; k++) {
+		int64_t fits = view_room(fleet_now(p->fleet), &a->roles[k], -1,
+					 a->roles[k].count);
 		if (fits == 0) {
-			say_one(p, s, k, out);
+			say_one(p, a, k, out);
 			return;
 		}
-		if (fits < s->roles[k].count) {
-			say_many(p, s, k, fits, out);
+		if (fits < a->roles[k].least) {
+			say_many(a, k, fits, out);
 			return;
 		}
 	}
 	buf_printf(
 		out,
 		"waits for room for all its %d tasks at once: each role would fit alone now",
-		s->task_count);
+		a->least_count);
 }
 
 static void say_order(const struct plan *p, const struct entry *e,
@@ -211,16 +218,15 @@ static void say_position(const struct plan *p, const struct entry *e,
 			   tree_count(&p->queue));
 }
 
-static enum plan_reason_kind say_quota(const struct plan *p, const struct entry *e,
-				       struct buf *out)
+static enum plan_reason_kind say_quota(const struct entry *e, struct buf *out)
 {
 	enum quota_short what;
-	int kind;
-	const struct owner *o = queue_quota_owner(e->bucket, &what, &kind);
+	int limit;
+	const struct owner *o = queue_quota_owner(e->bucket, &what, &limit);
 
 	if (!o)
 		return PLAN_REASON_NONE;
-	words_quota(p, o, e->shape, what, kind, out);
+	words_quota(o, e->shape->ask, what, limit, out);
 	return o->is_group ? PLAN_REASON_GROUP_QUOTA : PLAN_REASON_USER_QUOTA;
 }
 
@@ -255,16 +261,17 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 		return PLAN_REASON_NONE;
 	p->scratch->eyes = eyes;
 	head = queue_peek_head(p);
-	kind = say_quota(p, e, words);
+	kind = say_quota(e, words);
 	if (kind == PLAN_REASON_NONE) {
-		if (!fit_ever(p, e->shape)) {
+		if (!shape_ever(p, e->shape)) {
 			struct err err = { 0 };
-			words_never(p, e->shape, &err);
+			words_never(p, e->shape->ask, &err);
 			buf_printf(words, "can never start as the nodes are now: %s",
 				   err.text);
 			kind = PLAN_REASON_NEVER;
-		} else if (!fit_shape(p, p->live, e->shape, &p->scratch->picks)) {
-			say_capacity(p, e->shape, words);
+		} else if (!shape_fits(p, fleet_now(p->fleet), e->shape,
+				       &p->scratch->picks)) {
+			say_capacity(p, e->shape->ask, words);
 			kind = PLAN_REASON_CAPACITY;
 		} else {
 			kind = say_fits(p, e, head, words);

@@ -1,30 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* shape.h - what is asked of the nodes: equal requests are one shape, device types are numbers. */
+/* shape.h - what is asked of the nodes: equal requests are one shape. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "fleet/ask.h"
 #include "plan/plan.h"
 #include "plan/tree.h"
-
-#define KIND_NONE    (-1)
-#define KIND_UNKNOWN (-2) /* asked for, and nobody has it */
-
-struct need {
-	int kind; /* index of an interned device type */
-	int64_t count;
-};
-
-struct shape_role {
-	int count;
-	int64_t cpu_milli, memory_bytes;
-	struct need devices[DEVICE_KINDS_MAX];
-	const char *types[DEVICE_KINDS_MAX]; /* their names, borrowed */
-	size_t device_count;
-	int any_ports, fixed_count;
-	int fixed_ports[PORTS_MAX];
-};
 
 enum shape_state {
 	SHAPE_IDLE,
@@ -35,17 +18,13 @@ enum shape_state {
 	SHAPE_STATE_COUNT
 };
 
+struct view;
+struct picks;
+
 struct shape {
 	char *key;
-	size_t refs, role_count;
-	struct shape_role *roles;
-	size_t *order; /* of roles, the most demanding first */
-	int task_count;
-	struct {
-		int64_t cpu_milli, memory_bytes;
-		struct need *devices;
-		size_t device_count;
-	} total;
+	size_t refs;
+	struct ask *ask;
 	enum shape_state state;
 	struct tree ready;        /* buckets that no quota parks */
 	struct tree_node at;      /* in plan.shapes[state] */
@@ -55,11 +34,13 @@ struct shape {
 	struct tree_node in_pass; /* and its place among the others */
 };
 
-int plan_kind(struct plan *p, const char *type);
-int plan_kind_find(const struct plan *p, const char *type); /* -1: nobody ever named it */
 /* Shared by all who ask the same; one ref for the caller. */
 struct shape *shape_get(struct plan *p, const struct plan_job *job);
-/* Not shared and not remembered: to see what a request would meet.  Borrows the job's strings. */
+/* Not shared and not remembered: to see what a request would meet.  */
 struct shape *shape_make(const struct plan *p, const struct plan_job *job);
 void shape_free(struct shape *s);
 void shape_put(struct plan *p, struct shape *s);
+bool shape_fits(const struct plan *p, const struct view *v, const struct shape *s,
+		struct picks *out);
+bool shape_ever(const struct plan *p, struct shape *s); /* when nothing else runs */
+void shapes_refresh(struct plan *p); /* after a node was set: there may be new kinds */

@@ -28,13 +28,13 @@ static void aim(struct pass *x, struct shape *s, struct tree_node *bucket)
 static void announce(struct pass *x, const struct entry *e)
 {
 	struct scratch *t = x->p->scratch;
-	struct plan_decision d = { .job = e->id, .place_count = e->grant_count };
+	struct plan_decision d = { .job = e->id, .place_count = e->grants.count };
 
-	if (e->grant_count > t->place_cap) {
-		t->place_cap = e->grant_count;
+	if (e->grants.count > t->place_cap) {
+		t->place_cap = e->grants.count;
 		t->places = mem_realloc(t->places, t->place_cap, sizeof *t->places);
 	}
-	nodes_describe(x->p, e, t->places);
+	fleet_describe(x->p->fleet, e->shape->ask, &e->grants, t->places);
 	d.places = t->places;
 	x->decide(x->arg, &d);
 }
@@ -44,7 +44,7 @@ static void start(struct pass *x, struct entry *e)
 	struct plan *p = x->p;
 
 	queue_leave(p, e);
-	nodes_grant(p, e, &p->scratch->picks);
+	fleet_grant(p->fleet, e->shape->ask, &p->scratch->picks, &e->grants);
 	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms
 			    ? x->now_ms + e->limit_ms
 			    : FOREVER;
@@ -65,9 +65,9 @@ static bool try_first(struct pass *x, struct bucket *b)
 
 	if (!queue_quota_ok(p, b))
 		return false;
-	if (!fit_shape(p, p->live, e->shape, picks)) {
+	if (!shape_fits(p, fleet_now(p->fleet), e->shape, picks)) {
 		queue_move(p, e->shape,
-			   fit_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
+			   shape_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
 		return false;
 	}
 	head = queue_head(p);
@@ -130,7 +130,7 @@ static void open_fickle(struct plan *p)
 	while (n) {
 		struct shape *s = TREE_OF(n, struct shape, at);
 		n = tree_next(n);
-		if (s->role_count > 1)
+		if (s->ask->role_count > 1)
 			queue_move(p, s, SHAPE_OPEN);
 	}
 }

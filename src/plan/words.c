@@ -3,46 +3,35 @@
 
 #include "base/units.h"
 
-static int64_t popcount(uint64_t mask)
+static struct dim dim_of(enum dim_what what, const char *name, int64_t want,
+			 struct amount a)
 {
-	return __builtin_popcountll(mask);
+	return (struct dim){ what, NULL, name, want, a.free, a.total };
 }
 
-size_t words_dims(const struct plan *p, int node, const struct space *s,
-		  const struct shape_role *r, struct dim out[DIMS_MAX])
+size_t words_dims(const struct view *v, const struct plan *p, int node,
+		  const struct ask_role *r, struct dim out[DIMS_MAX])
 {
-	const struct node_state *n = &p->nodes[node];
 	size_t count = 0;
 
 	for (size_t i = 0; i < r->device_count; i++) {
-		int pool = nodes_pool(p, node, r->devices[i].kind);
-		out[count++] =
-			(struct dim){ DIM_DEVICES,
-				      r->devices[i].kind,
-				      r->types[i],
-				      r->devices[i].count,
-				      pool < 0 ? 0 : s->devices[pool],
-				      pool < 0 ? 0 : popcount(n->pools[pool].total) };
+		const struct need *n = &r->devices[i];
+		out[count] =
+			dim_of(DIM_DEVICES, n->type, n->count, view_devices(v, node, n));
+		out[count++].need = n;
 	}
 	if (r->cpu_milli > 0)
-		out[count++] = (struct dim){ DIM_CPU,      KIND_NONE,
-					     "cpu",        r->cpu_milli,
-					     s->cpu_milli, n->node.capacity.cpu_milli };
+		out[count++] = dim_of(DIM_CPU, "cpu", r->cpu_milli, view_cpu(v, node));
 	if (r->memory_bytes > 0)
-		out[count++] =
-			(struct dim){ DIM_MEMORY,      KIND_NONE,
-				      "memory",        r->memory_bytes,
-				      s->memory_bytes, n->node.capacity.memory_bytes };
-	if (r->any_ports > 0)
-		out[count++] = (struct dim){ DIM_PORTS,
-					     KIND_NONE,
-					     "ports",
-					     r->any_ports,
-					     s->ports - r->fixed_count,
-					     n->node.port_last - n->node.port_first + 1 };
-	if (n->node.max_tasks > 0)
-		out[count++] = (struct dim){ DIM_TASKS, KIND_NONE, "task slots",
-					     1,         s->tasks,  n->node.max_tasks };
+		out[count++] = dim_of(DIM_MEMORY, "memory", r->memory_bytes,
+				      view_memory(v, node));
+	if (r->any_ports > 0) {
+		struct amount a = view_ports(v, node);
+		a.free -= r->fixed_count;
+		out[count++] = dim_of(DIM_PORTS, "ports", r->any_ports, a);
+	}
+	if (fleet_node(p->fleet, node)->max_tasks > 0)
+		out[count++] = dim_of(DIM_TASKS, "task slots", 1, view_tasks(v, node));
 	return count;
 }
 
@@ -71,12 +60,13 @@ void words_amount(const struct dim *d, int64_t n, struct buf *out)
 	buf_printf(out, " %s", d->what == DIM_TASKS && n == 1 ? "task slot" : d->name);
 }
 
-void words_role(const struct shape_role *r, struct buf *out)
+void words_role(const struct ask_role *r, struct buf *out)
 {
 	char text[UNITS_TEXT_MAX];
 
 	for (size_t i = 0; i < r->device_count; i++)
-		buf_printf(out, "%lld %s, ", (long long)r->devices[i].count, r->types[i]);
+		buf_printf(out, "%lld %s, ", (long long)r->devices[i].count,
+			   r->devices[i].type);
 	buf_printf(out, "%s cpu", units_show_cpu(r->cpu_milli, text));
 	if (r->memory_bytes > 0)
 		buf_printf(out, ", %s memory", units_show_bytes(r->memory_bytes, text));
@@ -84,35 +74,25 @@ void words_role(const struct shape_role *r, struct buf *out)
 		buf_printf(out, ", %d ports", r->any_ports);
 }
 
-int64_t words_fits(const struct plan *p, const struct space *spaces,
-		   const struct shape_role *r)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < p->node_count; i++)
-		sum += fit_count(p, &spaces[i], (int)i, r, r->count);
-	return sum;
-}
-
 /* Nearer: fewer things short, then more free of the first one asked for. */
-int words_nearest(const struct plan *p, const struct space *spaces,
-		  const struct space *whole, const struct shape_role *r)
+int words_nearest(const struct plan *p, const struct view *v, const struct view *whole,
+		  const struct ask_role *r)
 {
 	int best = -1, best_short = 0;
 	int64_t best_free = 0;
 
-	for (size_t i = 0; i < p->node_count; i++) {
+	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
 		struct dim dims[DIMS_MAX];
-		size_t count = words_dims(p, (int)i, &spaces[i], r, dims);
+		size_t count = words_dims(v, p, i, r, dims);
 		int lacks = 0;
 		int64_t free = count ? dims[0].free : 0;
-		if (!spaces[i].up || (whole && !fit_count(p, &whole[i], (int)i, r, 1)))
+		if (!view_open(v, i) || (whole && !view_room(whole, r, i, 1)))
 			continue;
 		for (size_t k = 0; k < count; k++)
 			lacks += dims[k].want > dims[k].free;
 		if (best < 0 || lacks < best_short ||
 		    (lacks == best_short && free > best_free)) {
-			best = (int)i;
+			best = i;
 			best_short = lacks;
 			best_free = free;
 		}
@@ -120,43 +100,32 @@ int words_nearest(const struct plan *p, const struct space *spaces,
 	return best;
 }
 
-static struct dim quota_dim(const struct plan *p, const struct owner *o,
-			    const struct shape *s, enum quota_short what, int kind)
+/* Here `free` is what is held. */
+static struct dim quota_dim(const struct owner *o, const struct ask *a,
+			    enum quota_short what, int limit)
 {
-	struct dim d = { DIM_PORTS, KIND_NONE, "jobs",
-			 1,         o->jobs,   o->quota.max_running_jobs };
+	const struct resources *most = &o->quota.limit;
+	struct amount jobs = { o->jobs, o->quota.max_running_jobs };
 
-	switch (what) {
-	case QUOTA_CPU:
-		return (struct dim){ DIM_CPU,      KIND_NONE,
-				     "cpu",        s->total.cpu_milli,
-				     o->cpu_milli, o->quota.limit.cpu_milli };
-	case QUOTA_MEMORY:
-		return (struct dim){ DIM_MEMORY,      KIND_NONE,
-				     "memory",        s->total.memory_bytes,
-				     o->memory_bytes, o->quota.limit.memory_bytes };
-	case QUOTA_DEVICES:
-		d = (struct dim){ DIM_DEVICES, kind, p->kinds[kind],
-				  0,           0,    owner_limit(o, kind) };
-		if ((size_t)kind < o->device_cap)
-			d.free = o->devices[kind];
-		for (size_t i = 0; i < s->total.device_count; i++) {
-			if (s->total.devices[i].kind == kind)
-				d.want = s->total.devices[i].count;
-		}
-		return d;
-	case QUOTA_JOBS:
-	case QUOTA_OK:
-		return d;
+	if (what == QUOTA_CPU)
+		return dim_of(DIM_CPU, "cpu", a->total.cpu_milli,
+			      (struct amount){ o->cpu_milli, most->cpu_milli });
+	if (what == QUOTA_MEMORY)
+		return dim_of(DIM_MEMORY, "memory", a->total.memory_bytes,
+			      (struct amount){ o->memory_bytes, most->memory_bytes });
+	if (what == QUOTA_DEVICES) {
+		const struct device_count *d = &most->devices[limit];
+		struct amount held = { owner_holds(o, d->type) / DEVICE_SHARE, d->count };
+		return dim_of(DIM_DEVICES, d->type, ask_milli(a, d->type) / DEVICE_SHARE,
+			      held);
 	}
-	return d;
+	return dim_of(DIM_PORTS, "jobs", 1, jobs);
 }
 
-void words_quota(const struct plan *p, const struct owner *o, const struct shape *s,
-		 enum quota_short what, int kind, struct buf *out)
+void words_quota(const struct owner *o, const struct ask *a, enum quota_short what,
+		 int limit, struct buf *out)
 {
-	/* Here `free` is what is held. */
-	struct dim d = quota_dim(p, o, s, what, kind);
+	struct dim d = quota_dim(o, a, what, limit);
 
 	buf_printf(out, "the quota of %s %s is ", o->is_group ? "group" : "user",
 		   o->name);

@@ -14,6 +14,7 @@
  */
 #pragma once
 
+#include "plan/why.h"
 #include "yard/state.h"
 
 /* Bugs that the simulation must find (test/sim builds the yard once with each). */

@@ -4,12 +4,13 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "plan/why.h"
 #include "yard/internal.h"
 
 /* A checked spec has its ports in the order plan gives them out: any number first, then fixed. */
-static void fill_role(const struct role *r, struct plan_role *out)
+static void fill_role(const struct role *r, struct gang_role *out)
 {
-	*out = (struct plan_role){ .count = r->count, .each = r->each };
+	*out = (struct gang_role){ .count = r->count, .each = r->each };
 	for (size_t i = 0; i < r->port_count; i++) {
 		if (!r->ports[i].fixed)
 			out->any_ports += r->ports[i].count;
@@ -19,23 +20,23 @@ static void fill_role(const struct role *r, struct plan_role *out)
 }
 
 /* The caller frees the roles. */
-static struct plan_role *fill_job(const struct spec *s, struct plan_job *out)
+static struct gang_role *fill_job(const struct spec *s, struct plan_job *out)
 {
-	struct plan_role *roles = mem_alloc(s->role_count, sizeof *roles);
+	struct gang_role *roles = mem_alloc(s->role_count, sizeof *roles);
 
 	for (size_t i = 0; i < s->role_count; i++)
 		fill_role(&s->roles[i], &roles[i]);
 	out->priority = s->priority;
 	out->limit_ms = s->time_limit_ms;
-	out->roles = roles;
-	out->role_count = s->role_count;
+	out->gang.roles = roles;
+	out->gang.role_count = s->role_count;
 	return roles;
 }
 
 void yard_plan_wait(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_FREE struct plan_role *roles = fill_job(j->spec, &pj);
+	AUTO_FREE struct gang_role *roles = fill_job(j->spec, &pj);
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
 	pj.priority = j->priority;
@@ -45,7 +46,7 @@ void yard_plan_wait(struct yard *y, const struct job *j)
 void yard_plan_held(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_FREE struct plan_role *roles = fill_job(j->spec, &pj);
+	AUTO_FREE struct gang_role *roles = fill_job(j->spec, &pj);
 	AUTO_FREE struct placement *places = mem_alloc(j->task_count, sizeof *places);
 	struct plan_delta d = { .kind = PLAN_HELD, .job = &pj, .places = places };
 
@@ -92,7 +93,7 @@ int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err)
 {
 	struct plan_job pj = { .id = y->next_job, .user = user, .group = group };
-	AUTO_FREE struct plan_role *roles = fill_job(s, &pj);
+	AUTO_FREE struct gang_role *roles = fill_job(s, &pj);
 
 	return plan_possible(y->plan, &pj, err);
 }

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "plan/plan.h"
+#include "plan/why.h"
 #include "tap.h"
 
 #define NODES 3
@@ -12,10 +13,10 @@
 #define TASKS 12
 #define SEEDS 60
 
-struct gang {
+struct troop {
 	enum { NONE, WAITING, RUNNING } state;
 	struct plan_job job;
-	struct plan_role roles[ROLES];
+	struct gang_role roles[ROLES];
 	int64_t since_ms;
 	struct placement places[TASKS];
 	size_t count;
@@ -23,7 +24,7 @@ struct gang {
 
 struct yard {
 	struct node nodes[NODES];
-	struct gang gangs[JOBS];
+	struct troop gangs[JOBS];
 	struct plan *p, *twin;
 	uint64_t random;
 	int64_t now_ms, next_id;
@@ -44,7 +45,7 @@ static void apply(struct yard *y, const struct plan_delta *d)
 	plan_apply(y->twin, d);
 }
 
-static const struct plan_role *role_of(const struct gang *g, size_t rank)
+static const struct gang_role *role_of(const struct troop *g, size_t rank)
 {
 	size_t k = 0;
 
@@ -61,7 +62,7 @@ static const char *check_node(const struct yard *y, const struct node *n)
 	bool slots[JOBS * TASKS] = { false };
 
 	for (int i = 0; i < JOBS; i++) {
-		const struct gang *g = &y->gangs[i];
+		const struct troop *g = &y->gangs[i];
 		for (size_t k = 0; g->state == RUNNING && k < g->count; k++) {
 			const struct placement *p = &g->places[k];
 			if (strcmp(p->node, n->name) != 0)
@@ -87,7 +88,7 @@ static void on_decision(void *arg, const struct plan_decision *d)
 		y->sum[0] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
 	y->starts++;
 	for (int i = 0; i < JOBS; i++) {
-		struct gang *g = &y->gangs[i];
+		struct troop *g = &y->gangs[i];
 		if (g->state != WAITING || g->job.id != d->job)
 			continue;
 		if (g->count != d->place_count)
@@ -110,19 +111,19 @@ static void on_twin(void *arg, const struct plan_decision *d)
 		y->sum[1] * 31 + (uint64_t)(d->job + d->places[d->place_count - 1].slot);
 }
 
-static void submit(struct yard *y, struct gang *g)
+static void submit(struct yard *y, struct troop *g)
 {
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &g->job };
 
-	*g = (struct gang){ .state = WAITING };
+	*g = (struct troop){ .state = WAITING };
 	g->job = (struct plan_job){ .id = y->next_id++,
 				    .priority = roll(y, 4) ? 0 : 1,
 				    .user = "ada",
 				    .group = "red",
 				    .limit_ms = roll(y, 2) ? 1 + roll(y, 40) : 0,
-				    .roles = g->roles,
-				    .role_count = 1 + (size_t)roll(y, ROLES) };
-	for (size_t k = 0; k < g->job.role_count; k++) {
+				    .gang.roles = g->roles,
+				    .gang.role_count = 1 + (size_t)roll(y, ROLES) };
+	for (size_t k = 0; k < g->job.gang.role_count; k++) {
 		g->roles[k].count = 1 + roll(y, TASKS / ROLES);
 		g->roles[k].each.cpu_milli = 500 * roll(y, 5);
 		g->roles[k].each.memory_bytes = 10 * roll(y, 4);
@@ -140,7 +141,7 @@ static void rebuild(struct yard *y)
 		plan_apply(y->twin, &(struct plan_delta){ .kind = PLAN_NODE,
 							  .node = &y->nodes[i] });
 	for (int i = 0; i < JOBS; i++) {
-		const struct gang *g = &y->gangs[i];
+		const struct troop *g = &y->gangs[i];
 		struct plan_delta d = { .kind = g->state == RUNNING ? PLAN_HELD
 								    : PLAN_WAIT,
 					.job = &g->job,
@@ -154,7 +155,7 @@ static void rebuild(struct yard *y)
 
 static void turn(struct yard *y)
 {
-	struct gang *g = &y->gangs[roll(y, JOBS)];
+	struct troop *g = &y->gangs[roll(y, JOBS)];
 	struct plan_delta d = { .kind = PLAN_RELEASE, .id = g->job.id };
 
 	if (roll(y, 10) == 0)

@@ -323,13 +323,13 @@ static void note_last(void *arg, const struct plan_decision *d)
 static void lowered_head(void)
 {
 	struct node n = { .name = "one", .up = true, .capacity.cpu_milli = 4 };
-	struct plan_role wide = { .count = 1, .each.cpu_milli = 4 }, slim = wide,
+	struct gang_role wide = { .count = 1, .each.cpu_milli = 4 }, slim = wide,
 			 most = wide;
 	struct plan_job jobs[] = {
-		{ .id = 1, .roles = &most },
-		{ .id = 2, .roles = &wide, .priority = 5 },
-		{ .id = 3, .roles = &slim },
-		{ .id = 4, .roles = &wide, .priority = -5 },
+		{ .id = 1, .gang.roles = &most },
+		{ .id = 2, .gang.roles = &wide, .priority = 5 },
+		{ .id = 3, .gang.roles = &slim },
+		{ .id = 4, .gang.roles = &wide, .priority = -5 },
 	};
 	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
 	struct plan *p = plan_create();
@@ -341,7 +341,7 @@ static void lowered_head(void)
 	d.kind = PLAN_WAIT;
 	for (size_t i = 0; i < 4; i++) {
 		jobs[i].user = jobs[i].group = "ada";
-		jobs[i].role_count = 1;
+		jobs[i].gang.role_count = 1;
 		d.job = &jobs[i];
 		plan_apply(p, &d);
 		plan_step(p, 0, 0, note_last, &last);

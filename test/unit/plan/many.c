@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "plan/plan.h"
+#include "plan/why.h"
 #include "tap.h"
 
 #define WAITING 100000
@@ -30,8 +31,9 @@ static void on_decision(void *arg, const struct plan_decision *d)
 static void submit(struct plan *p, int64_t id, int64_t cpu_milli, int64_t limit_ms)
 {
 	static const char *const users[] = { "ada", "bo", "cy", "di" };
-	struct plan_role r = { .count = 1, .each = { .cpu_milli = cpu_milli } };
-	struct plan_job j = { id, 0, users[id % 4], "red", limit_ms, &r, 1 };
+	struct gang_role r = { .count = 1, .each = { .cpu_milli = cpu_milli } };
+	struct plan_job j = { id,    0,        users[id % 4],
+			      "red", limit_ms, { .roles = &r, .role_count = 1 } };
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &j };
 
 	plan_apply(p, &d);

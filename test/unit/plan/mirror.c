@@ -37,7 +37,7 @@ void m_make_node(struct mirror *m, int at, uint64_t *seed)
 
 void m_make_job(struct m_job *j, int64_t id, uint64_t *seed)
 {
-	struct plan_role *r = &j->role;
+	struct gang_role *r = &j->role;
 
 	*j = (struct m_job){ .state = M_WAITING,
 			     .user = m_roll(seed, M_OWNERS),
@@ -56,8 +56,8 @@ void m_make_job(struct m_job *j, int64_t id, uint64_t *seed)
 				   .user = m_users[j->user],
 				   .group = m_groups[j->group],
 				   .limit_ms = m_roll(seed, 3) ? 1 + m_roll(seed, 60) : 0,
-				   .roles = r,
-				   .role_count = 1 };
+				   .gang.roles = r,
+				   .gang.role_count = 1 };
 }
 
 struct m_job *m_find(struct mirror *m, int64_t id)
@@ -80,7 +80,7 @@ static uint64_t mask_on(const struct placement *p, const char *type)
 	return mask;
 }
 
-static bool is_fixed(const struct plan_role *r, int port)
+static bool is_fixed(const struct gang_role *r, int port)
 {
 	for (int i = 0; i < r->fixed_count; i++) {
 		if (r->fixed_ports[i] == port)
@@ -89,8 +89,8 @@ static bool is_fixed(const struct plan_role *r, int port)
 	return false;
 }
 
-static bool share_port(const struct placement *a, const struct plan_role *ra,
-		       const struct placement *b, const struct plan_role *rb)
+static bool share_port(const struct placement *a, const struct gang_role *ra,
+		       const struct placement *b, const struct gang_role *rb)
 {
 	for (int i = 0; i < a->port_count; i++) {
 		for (int k = 0; k < b->port_count; k++) {
@@ -112,8 +112,8 @@ static const struct node *node_of(const struct mirror *m, const char *name)
 }
 
 /* Two tasks on one node may share nothing. */
-static const char *clash(const struct placement *a, const struct plan_role *ra,
-			 const struct placement *b, const struct plan_role *rb)
+static const char *clash(const struct placement *a, const struct gang_role *ra,
+			 const struct placement *b, const struct gang_role *rb)
 {
 	if (strcmp(a->node, b->node) != 0)
 		return NULL;
@@ -409,7 +409,7 @@ struct plan *m_rebuild(const struct mirror *m)
 					.places = j->places,
 					.place_count = (size_t)j->role.count,
 					.since_ms = j->since_ms };
-		job.roles = &j->role; /* the mirror may be a copy */
+		job.gang.roles = &j->role; /* the mirror may be a copy */
 		if (j->state != M_NONE)
 			plan_apply(p, &d);
 	}

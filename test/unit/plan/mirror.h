@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "plan/plan.h"
+#include "plan/why.h"
 
 #define M_NODES  4
 #define M_JOBS   64
@@ -22,7 +23,7 @@ enum m_state { M_NONE, M_WAITING, M_RUNNING };
 struct m_job {
 	enum m_state state;
 	struct plan_job job;
-	struct plan_role role;
+	struct gang_role role;
 	int user, group;
 	int64_t since_ms;
 	struct placement places[M_TASKS];

@@ -2,6 +2,7 @@
 /* What a person reads. */
 #include "base/mem.h"
 #include "plan/plan.h"
+#include "plan/why.h"
 #include "tap.h"
 
 #define GI ((int64_t)1 << 30)
@@ -27,21 +28,22 @@ static void add_node(struct plan *p, const char *name, int cores, int gpus)
 	plan_apply(p, &d);
 }
 
-static struct plan_job job(int64_t id, struct plan_role *r, int64_t limit_ms)
+static struct plan_job job(int64_t id, struct gang_role *r, int64_t limit_ms)
 {
-	return (struct plan_job){ id, 0, "ada", "red", limit_ms, r, 1 };
+	return (struct plan_job){ id,    0,        "ada",
+				  "red", limit_ms, { .roles = r, .role_count = 1 } };
 }
 
-static struct plan_role role(int count, int cores, int64_t memory, int gpus)
+static struct gang_role role(int count, int cores, int64_t memory, int gpus)
 {
-	struct plan_role r = { .count = count,
+	struct gang_role r = { .count = count,
 			       .each = { 1000 * cores, memory, { { "", 0 } } } };
 
 	resources_set_device(&r.each, "gpu", gpus);
 	return r;
 }
 
-static void submit(struct plan *p, int64_t id, struct plan_role r, int64_t limit_ms)
+static void submit(struct plan *p, int64_t id, struct gang_role r, int64_t limit_ms)
 {
 	struct plan_job j = job(id, &r, limit_ms);
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &j };
@@ -74,7 +76,7 @@ static void whose(const struct plan *p, int64_t id, int64_t seen, const char *wo
 	IS(buf_str(&b), words, "of jobs one may not see no number is told");
 }
 
-static void refused(const struct plan *p, struct plan_role r, enum err_code code,
+static void refused(const struct plan *p, struct gang_role r, enum err_code code,
 		    const char *words)
 {
 	struct plan_job j = job(99, &r, 0);
@@ -195,8 +197,8 @@ static void test_quota(void)
 static void test_possible(void)
 {
 	struct plan *p = plan_create();
-	struct plan_role npu = role(1, 1, GI, 0);
-	struct plan_role two[2] = { role(2, 4, GI, 4), role(1, 1, GI, 1) };
+	struct gang_role npu = role(1, 1, GI, 0);
+	struct gang_role two[2] = { role(2, 4, GI, 4), role(1, 1, GI, 1) };
 	struct plan_job gang = job(7, two, 0);
 	struct err err = { 0 };
 
@@ -210,7 +212,7 @@ static void test_possible(void)
 		"20 tasks of 1 gpu, 1 cpu, 1 GiB memory each do not fit on all nodes together: at most 8 do");
 	resources_set_device(&npu.each, "npu", 1);
 	refused(p, npu, ERR_INVALID, "no node has devices of type npu (there are: gpu)");
-	gang.role_count = 2;
+	gang.gang.role_count = 2;
 	OK(plan_possible(p, &gang, &err) < 0,
 	   "a gang whose roles fit alone but not together is refused");
 	IS(err.text,
