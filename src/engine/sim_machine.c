@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "engine/agenda.h"
 
 #define SPAWN_MS_MAX  4  /* from start() to the mark */
@@ -38,6 +39,7 @@ struct sim_task {
 	bool ignores_term;
 	bool on_its_way; /* the daemon that spawned it died; the shim did not */
 	struct task_exit exit;
+	int64_t run_ms; /* what its job asks for by SIM_RUN; -1: drawn */
 	struct resources limits;
 	struct placement place;
 };
@@ -180,14 +182,45 @@ static const struct node *node_of(const struct engine_sim_machine *m,
 	return NULL;
 }
 
-static bool devices_overlap(const struct placement *a, const struct placement *b)
+/* What a task has of a device, in 1/1000. */
+static int share_of(const struct placement *p, const char *type, uint64_t device)
 {
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
-		for (size_t k = 0; k < DEVICE_KINDS_MAX; k++)
-			if (a->devices[i].mask & b->devices[k].mask &&
-			    str_eq(a->devices[i].type, b->devices[k].type))
-				return true;
-	return false;
+		if (p->devices[i].mask & device && str_eq(p->devices[i].type, type))
+			return p->devices[i].share_milli ? p->devices[i].share_milli
+							 : DEVICE_SHARE;
+	return 0;
+}
+
+static int share_given(const struct engine_sim_machine *m, const struct sim_task *t,
+		       const char *type, uint64_t device)
+{
+	int sum = 0;
+
+	for (size_t i = 0; i < m->task_count; i++) {
+		const struct sim_task *o = m->tasks[i];
+		if (o->state == SIM_RUNNING && str_eq(o->place.node, t->place.node))
+			sum += share_of(&o->place, type, device);
+	}
+	return sum;
+}
+
+static void check_devices(struct engine_sim_machine *m, const struct sim_task *t,
+			  const struct node *node)
+{
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
+		const char *type = t->place.devices[i].type;
+		uint64_t left = t->place.devices[i].mask;
+		int count = resources_device(&node->capacity, type);
+
+		for (; left; left &= left - 1) {
+			uint64_t device = left & -left;
+			if (__builtin_ctzll(device) >= count)
+				violate(m, t, "was given a device that is not there");
+			else if (share_given(m, t, type, device) > DEVICE_SHARE)
+				violate(m, t, "was given a device that is in use");
+		}
+	}
 }
 
 /* What the yard must never ask of a machine, whatever crashed before. */
@@ -214,9 +247,9 @@ static void check_begin(struct engine_sim_machine *m, const struct sim_task *t)
 		resources_add(&sum, &o->limits);
 		if (o->place.slot == t->place.slot)
 			violate(m, t, "was given a slot that is in use");
-		if (devices_overlap(&o->place, &t->place))
-			violate(m, t, "was given a device that is in use");
 	}
+	check_devices(m, t, node);
+	memset(sum.devices, 0, sizeof sum.devices); /* were looked at one by one */
 	if (!resources_fit(&sum, &node->capacity))
 		violate(m, t, "was started on a node that has no room for it");
 }
@@ -314,7 +347,9 @@ static void begin(struct engine_sim_machine *m, struct sim_task *t)
 	m->running++;
 	draw_exit(m, t);
 	tell_started(m, t);
-	t->end_seq = schedule(m, END, t, m->now_ms + upto(m, m->faults.run_ms_max));
+	t->end_seq = schedule(
+		m, END, t,
+		m->now_ms + (t->run_ms >= 0 ? t->run_ms : upto(m, m->faults.run_ms_max)));
 	feel_stop(m, t);
 }
 
@@ -381,6 +416,15 @@ static void retell(struct engine_sim_machine *m, struct sim_task *t)
 		tell_exited(m, t);
 }
 
+/* How long it says that it runs, in the variable SIM_RUN. */
+static int64_t run_time(const struct bundle *b)
+{
+	const char *text = pairs_get(&b->env, "SIM_RUN");
+	int64_t ms;
+
+	return text && units_duration(text, &ms) == 0 ? ms : -1;
+}
+
 void sim_machine_start(struct engine_sim_machine *m, const struct bundle *b)
 {
 	struct sim_task *t = find(m, &b->ref);
@@ -395,6 +439,7 @@ void sim_machine_start(struct engine_sim_machine *m, const struct bundle *b)
 	}
 	t->limits = b->limits;
 	t->place = b->place;
+	t->run_ms = run_time(b);
 	t->state = SIM_SPAWNING;
 	schedule(m, SPAWN, t, m->now_ms + upto(m, SPAWN_MS_MAX));
 }

@@ -14,7 +14,8 @@
 #include "wire/settings_live.h"
 #include "world/log.h"
 
-#define DAY_MS INT64_C(86400000)
+#define DAY_MS         INT64_C(86400000)
+#define SIM_RACK_NODES 4
 
 static void on_signal(void *arg)
 {
@@ -32,23 +33,38 @@ static void on_fatal(void *arg, const struct err *err)
 	world_stop(d->world);
 }
 
+/* Alike but for their names, four to a rack. */
+static void fill_sim_node(const struct settings *s, const char *name, int64_t at,
+			  struct node *out)
+{
+	*out = (struct node){ .up = true,
+			      .simulated_devices = true,
+			      .port_first = 20000,
+			      .port_last = 29999,
+			      .max_tasks = (int)s->max_tasks };
+	out->capacity.cpu_milli = s->cpu_milli ? s->cpu_milli : 64000;
+	out->capacity.memory_bytes = s->memory_bytes ? s->memory_bytes : 256LL << 30;
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		out->capacity.devices[i] = s->devices[i];
+	if (s->sim_nodes > 1) {
+		snprintf(out->name, sizeof out->name, "g%d", (int)at + 1);
+		snprintf(out->rack, sizeof out->rack, "r%d",
+			 (int)at / SIM_RACK_NODES + 1);
+	} else {
+		snprintf(out->name, sizeof out->name, "%s", name);
+	}
+}
+
 static struct engine *make_sim(struct daemon *d, const char *name,
 			       const struct engine_sink *sink)
 {
-	const struct settings *s = &d->settings;
-	struct node node = { .up = true,
-			     .simulated_devices = true,
-			     .port_first = 20000,
-			     .port_last = 29999,
-			     .max_tasks = (int)s->max_tasks };
+	size_t count = d->settings.sim_nodes > 1 ? (size_t)d->settings.sim_nodes : 1;
+	AUTO_FREE struct node *nodes = mem_alloc(count, sizeof *nodes);
 	struct engine_sim_faults faults = { .run_ms_max = 1000 };
 
-	snprintf(node.name, sizeof node.name, "%s", name);
-	node.capacity.cpu_milli = s->cpu_milli ? s->cpu_milli : 64000;
-	node.capacity.memory_bytes = s->memory_bytes ? s->memory_bytes : 256LL << 30;
-	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
-		node.capacity.devices[i] = s->devices[i];
-	d->machine = engine_sim_machine_create(d->world, &node, 1, &faults);
+	for (size_t i = 0; i < count; i++)
+		fill_sim_node(&d->settings, name, (int64_t)i, &nodes[i]);
+	d->machine = engine_sim_machine_create(d->world, nodes, count, &faults);
 	return engine_sim_create(d->machine, sink);
 }
 

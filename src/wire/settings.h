@@ -47,6 +47,7 @@ struct settings {
 	int64_t ready_fd;               /* -1: none */
 	struct opts_list sim_devices;
 	bool version;
+	int64_t sim_nodes; /* 0: one */
 	struct device_count devices[DEVICE_KINDS_MAX]; /* sim_devices, read */
 };
 
