@@ -26,6 +26,10 @@ static struct entry *entry_create(struct plan *p, const struct plan_job *job)
 	e->id = job->id;
 	e->priority = job->priority;
 	e->limit_ms = job->limit_ms;
+	e->since_ms = job->submit_ms;
+	e->guess_ms = job->guess_ms;
+	e->guess_low_ms = job->guess_low_ms;
+	e->guess_high_ms = job->guess_high_ms;
 	e->shape = shape_get(p, job);
 	e->user = owner_get(p, false, job->user);
 	e->group = owner_get(p, true, job->group);
@@ -82,6 +86,7 @@ static void hold(struct plan *p, const struct plan_delta *d)
 	e = entry_create(p, d->job);
 	fleet_adopt(p->fleet, e->shape->ask, d->places, d->place_count, &e->grants);
 	shapes_refresh(p);
+	e->since_ms = d->since_ms;
 	e->end_ms = FOREVER;
 	if (e->limit_ms > 0 && d->since_ms < FOREVER - e->limit_ms)
 		e->end_ms = d->since_ms + e->limit_ms;

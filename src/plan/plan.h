@@ -39,6 +39,7 @@ struct plan_job {
 	struct gang gang;         /* copied */
 	int64_t submit_ms;        /* since when it waits: its age counts from here */
 	int64_t guess_ms;  /* how long it will run, learned (learn.h); 0: nothing known */
+	int64_t guess_low_ms, guess_high_ms; /* of ten like it one is sooner, one later */
 	int64_t served_ms; /* how long it ran before it was preempted */
 	bool preemptible;  /* gives way to one that is not, and comes back */
 };

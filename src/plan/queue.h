@@ -29,6 +29,8 @@ struct bucket {
 
 struct entry { /* a job, waiting or running */
 	int64_t id, limit_ms, end_ms;
+	int64_t since_ms; /* when it was started; of one that waits: submitted */
+	int64_t guess_ms, guess_low_ms, guess_high_ms; /* 0: nothing known */
 	int priority;
 	struct shape *shape;
 	struct owner *user, *group;

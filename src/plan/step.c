@@ -45,6 +45,7 @@ static void start(struct pass *x, struct entry *e)
 
 	queue_leave(p, e);
 	fleet_grant(p->fleet, e->shape->ask, &p->scratch->picks, &e->grants);
+	e->since_ms = x->now_ms;
 	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms
 			    ? x->now_ms + e->limit_ms
 			    : FOREVER;
