@@ -9,6 +9,9 @@ const struct sim_rules *const sim_rule_sets[] = {
 };
 
 const struct sim_reader *const sim_readers[] = {
+	&sim_read_csv,
+	&sim_read_philly,
+	&sim_read_swf,
 	NULL,
 };
 /* clang-format on */

@@ -29,6 +29,7 @@ struct sim_trace {
 	const struct sim_reader *reader;
 	struct sim_job *jobs; /* by (submit_ms, place in the file) */
 	size_t count, cap;
+	size_t skipped;          /* lines that hold no job that ever ran */
 	struct sim_words *words; /* every name once: see sim_word() */
 	void *extra;             /* what only this reader's own rule set understands */
 };
