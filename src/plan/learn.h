@@ -11,11 +11,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buf;
 struct learn;
 
+/* What was run, without what differs from run to run: numbers, and digits in names and
+ * paths, become '#'.  argv ends with NULL; a shell line is an argv of one.  Bounded. */
+void learn_fingerprint(const char *const *argv, struct buf *out);
+
 struct learn_who {
-	const char *user, *group;
-	const char *command; /* its fingerprint: what was run without its numbers */
+	const char *user, *group; /* NULL: unknown */
+	const char *command;      /* its fingerprint; NULL: unknown */
 	int64_t device_milli;
 };
 
@@ -44,3 +49,6 @@ struct learn_score {
 void learn_scored(struct learn *l, int64_t waited_ms, int64_t soonest_ms,
 		  int64_t likely_ms, int64_t latest_ms);
 void learn_score(const struct learn *l, struct learn_score *out);
+/* How often, in percent, estimates hold that should hold so often: what was scored, and
+ * where little was, what they should. */
+int learn_sure(const struct learn *l, int nominal);
