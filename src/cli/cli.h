@@ -85,7 +85,7 @@ extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
 	cmd_events;
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
 	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
-	cmd_completion, cmd_doctor;
+	cmd_completion, cmd_doctor, cmd_demo;
 extern const struct command cmd_login, cmd_logout, cmd_context_ls, cmd_context_use,
 	cmd_context_show, cmd_context_rm;
 extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_set,
