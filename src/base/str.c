@@ -48,6 +48,30 @@ int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out)
 	return 0;
 }
 
+int str_to_double(const char *s, double max, double *out)
+{
+	int64_t digits = 0, scale = 1;
+	int count = 0;
+	bool point = false;
+
+	for (; *s; s++) {
+		if (*s == '.' && !point && count) {
+			point = true;
+			continue;
+		}
+		if (*s < '0' || *s > '9' || ++count > 15)
+			return -1;
+		digits = digits * 10 + (*s - '0');
+		scale *= point ? 10 : 1;
+	}
+	/* Both are exact in a double, so one division rounds once. */
+	double v = (double)digits / (double)scale;
+	if (!count || s[-1] == '.' || v > max)
+		return -1;
+	*out = v;
+	return 0;
+}
+
 size_t str_leading_i64(const char *s, int64_t *out)
 {
 	size_t n = 0;

@@ -13,6 +13,10 @@ bool str_ends(const char *s, const char *suffix);
 /* The whole text must be one decimal number in [min, max]; no spaces, no '+'. */
 int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out);
 
+/* The whole text must be a plain decimal number in [0, max], such as "7" or "0.25";
+ * at most 15 digits, so that the double is the nearest one. */
+int str_to_double(const char *s, double max, double *out);
+
 /* The number that s begins with; gives how many bytes it has, 0: none or too large. */
 size_t str_leading_i64(const char *s, int64_t *out);
 

@@ -5,10 +5,12 @@
 
 /* clang-format off */
 const struct sim_rules *const sim_rule_sets[] = {
+	&sim_muri,
 	NULL,
 };
 
 const struct sim_reader *const sim_readers[] = {
+	&sim_read_muri,
 	&sim_read_csv,
 	&sim_read_philly,
 	&sim_read_swf,
