@@ -12,6 +12,8 @@
 
 struct placement {
 	char node[NODE_NAME_MAX];
+	int role; /* whose task it is, from 0; looked at only when there are fewer places
+		   * than tasks were asked for (a role with a `least`) */
 	int slot; /* unique among the node's present tasks: makes the loopback address */
 	struct {
 		char type[DEVICE_TYPE_MAX];
