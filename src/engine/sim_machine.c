@@ -42,6 +42,14 @@ struct sim_task {
 	int64_t run_ms; /* what its job asks for by SIM_RUN; -1: drawn */
 	struct resources limits;
 	struct placement place;
+	struct spot *spot;            /* where it runs, */
+	struct sim_task *prev, *next; /* beside these */
+};
+
+/* A node and what runs there now: large clusters are simulated too. */
+struct spot {
+	const struct node *node;
+	struct sim_task *first;
 };
 
 /* SPAWN and TELL_*: done by the daemon of that epoch or by nobody. */
@@ -52,6 +60,8 @@ struct engine_sim_machine {
 	uint64_t random;
 	struct node *nodes;
 	size_t node_count;
+	struct spot *spots;
+	struct map *spot_by_name;
 	struct engine_sim_faults faults;
 	struct sim_sink up;
 	bool attached;
@@ -173,13 +183,27 @@ static void violate(struct engine_sim_machine *m, const struct sim_task *t,
 					  t->ref.job, t->ref.task, t->ref.attempt, what);
 }
 
-static const struct node *node_of(const struct engine_sim_machine *m,
-				  const struct sim_task *t)
+static void spot_join(struct spot *spot, struct sim_task *t)
 {
-	for (size_t i = 0; i < m->node_count; i++)
-		if (str_eq(m->nodes[i].name, t->place.node))
-			return &m->nodes[i];
-	return NULL;
+	t->spot = spot;
+	t->prev = NULL;
+	t->next = spot->first;
+	if (t->next)
+		t->next->prev = t;
+	spot->first = t;
+}
+
+static void spot_leave(struct sim_task *t)
+{
+	if (!t->spot)
+		return;
+	if (t->prev)
+		t->prev->next = t->next;
+	else
+		t->spot->first = t->next;
+	if (t->next)
+		t->next->prev = t->prev;
+	t->spot = NULL;
 }
 
 /* What a task has of a device, in 1/1000. */
@@ -192,65 +216,64 @@ static int share_of(const struct placement *p, const char *type, uint64_t device
 	return 0;
 }
 
-static int share_given(const struct engine_sim_machine *m, const struct sim_task *t,
-		       const char *type, uint64_t device)
+static int share_given(const struct spot *spot, const char *type, uint64_t device)
 {
 	int sum = 0;
 
-	for (size_t i = 0; i < m->task_count; i++) {
-		const struct sim_task *o = m->tasks[i];
-		if (o->state == SIM_RUNNING && str_eq(o->place.node, t->place.node))
-			sum += share_of(&o->place, type, device);
-	}
+	for (const struct sim_task *o = spot->first; o; o = o->next)
+		sum += share_of(&o->place, type, device);
 	return sum;
 }
 
-static void check_devices(struct engine_sim_machine *m, const struct sim_task *t,
-			  const struct node *node)
+static void check_devices(struct engine_sim_machine *m, const struct sim_task *t)
 {
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
 		const char *type = t->place.devices[i].type;
 		uint64_t left = t->place.devices[i].mask;
-		int count = resources_device(&node->capacity, type);
+		int count = resources_device(&t->spot->node->capacity, type);
 
 		for (; left; left &= left - 1) {
 			uint64_t device = left & -left;
 			if (__builtin_ctzll(device) >= count)
 				violate(m, t, "was given a device that is not there");
-			else if (share_given(m, t, type, device) > DEVICE_SHARE)
+			else if (share_given(t->spot, type, device) > DEVICE_SHARE)
 				violate(m, t, "was given a device that is in use");
 		}
 	}
 }
 
-/* What the yard must never ask of a machine, whatever crashed before. */
-static void check_begin(struct engine_sim_machine *m, const struct sim_task *t)
+static void check_attempts(struct engine_sim_machine *m, const struct sim_task *t)
 {
-	const struct node *node = node_of(m, t);
-	struct resources sum = t->limits;
+	for (struct task_ref r = t->ref; r.attempt-- > 0;) {
+		const struct sim_task *o = find(m, &r);
+		if (o && o->state == SIM_RUNNING)
+			violate(m, t, "was started while another attempt of it runs");
+	}
+}
+
+/* What the yard must never ask of a machine, whatever crashed before. */
+static void check_begin(struct engine_sim_machine *m, struct sim_task *t)
+{
+	struct spot *spot = map_gets(m->spot_by_name, t->place.node);
+	struct resources sum = { 0 };
 
 	if (t->starts > 1)
 		violate(m, t, "was started twice");
-	if (!node) {
+	if (!spot) {
 		violate(m, t, "was started on a node that does not exist");
 		return;
 	}
-	for (size_t i = 0; i < m->task_count; i++) {
-		const struct sim_task *o = m->tasks[i];
-
-		if (o == t || o->state != SIM_RUNNING)
-			continue;
-		if (o->ref.job == t->ref.job && o->ref.task == t->ref.task)
-			violate(m, t, "was started while another attempt of it runs");
-		if (!str_eq(o->place.node, t->place.node))
-			continue;
+	check_attempts(m, t);
+	for (const struct sim_task *o = spot->first; o; o = o->next) {
 		resources_add(&sum, &o->limits);
 		if (o->place.slot == t->place.slot)
 			violate(m, t, "was given a slot that is in use");
 	}
-	check_devices(m, t, node);
+	resources_add(&sum, &t->limits);
+	spot_join(spot, t);
+	check_devices(m, t);
 	memset(sum.devices, 0, sizeof sum.devices); /* were looked at one by one */
-	if (!resources_fit(&sum, &node->capacity))
+	if (!resources_fit(&sum, &spot->node->capacity))
 		violate(m, t, "was started on a node that has no room for it");
 }
 
@@ -283,6 +306,7 @@ static void end_now(struct engine_sim_machine *m, struct sim_task *t)
 {
 	if (t->state == SIM_RUNNING) {
 		m->running--;
+		spot_leave(t);
 		t->exit.cpu_ms = m->now_ms - t->begun_ms;
 	}
 	t->state = SIM_OVER;
@@ -564,6 +588,12 @@ struct engine_sim_machine *engine_sim_machine_create(struct world *w,
 	m->node_count = node_count;
 	m->faults = *f;
 	m->by_ref = map_create();
+	m->spot_by_name = map_create();
+	m->spots = mem_alloc(node_count, sizeof *m->spots);
+	for (size_t i = 0; i < node_count; i++) {
+		m->spots[i].node = &m->nodes[i];
+		map_puts(m->spot_by_name, m->nodes[i].name, &m->spots[i]);
+	}
 	m->now_ms = world_mono_ms(w);
 	return m;
 }
@@ -581,6 +611,8 @@ void engine_sim_machine_destroy(struct engine_sim_machine *m)
 	free(m->graves);
 	agenda_fini(&m->agenda);
 	free(m->nodes);
+	free(m->spots);
+	map_destroy(m->spot_by_name);
 	free(m->violation);
 	free(m);
 }
