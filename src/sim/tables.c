@@ -5,6 +5,7 @@
 
 /* clang-format off */
 const struct sim_rules *const sim_rule_sets[] = {
+	&sim_native,
 	&sim_muri,
 	NULL,
 };
