@@ -59,6 +59,10 @@ static bool find_start(const struct plan *p, struct reservation *r, struct picks
 	while (n) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct tree_node *next = tree_next(n);
+		if (e->gives_way) { /* gone already, as seen from here */
+			n = next;
+			continue;
+		}
 		end_job(e, r, have);
 		r->at_ms = e->end_ms;
 		r->last = e->id;
@@ -79,10 +83,10 @@ void backfill_reserve(const struct plan *p, const struct entry *head,
 	r->head = head;
 	r->at_ms = FOREVER;
 	r->last = 0;
-	view_copy(p->fleet, fleet_now(p->fleet), &r->after);
+	preempt_after(p, &r->after);
 	if (find_start(p, r, picks)) {
 		view_take(r->after, head->shape->ask, picks);
-		view_least(fleet_now(p->fleet), r->after, &r->spare);
+		view_least(preempt_open(p), r->after, &r->spare);
 		r->any = true;
 		return;
 	}

@@ -6,6 +6,7 @@
 #include "fleet/fleet.h"
 #include "plan/backfill.h"
 #include "plan/owner.h"
+#include "plan/preempt.h"
 #include "plan/queue.h"
 #include "plan/shape.h"
 
@@ -34,5 +35,6 @@ struct plan {
 	uint64_t back_version;
 	int64_t back_head; /* whom BACK shapes would have delayed */
 	int64_t now_ms;    /* of the last step */
+	struct preemption *preempt;
 	struct scratch *scratch;
 };

@@ -16,6 +16,7 @@ struct plan *plan_create(void)
 	p->groups = map_create();
 	p->jobs = map_create();
 	p->scratch = mem_alloc(1, sizeof *p->scratch);
+	preempt_create(p);
 	return p;
 }
 
@@ -26,7 +27,9 @@ static struct entry *entry_create(struct plan *p, const struct plan_job *job)
 	e->id = job->id;
 	e->priority = job->priority;
 	e->limit_ms = job->limit_ms;
-	e->since_ms = job->submit_ms;
+	e->since_ms = e->submit_ms = job->submit_ms;
+	e->served_ms = job->served_ms;
+	e->preemptible = job->preemptible;
 	e->guess_ms = job->guess_ms;
 	e->guess_low_ms = job->guess_low_ms;
 	e->guess_high_ms = job->guess_high_ms;
@@ -55,23 +58,35 @@ static void move(struct plan *p, struct entry *e, int priority)
 	p->version++;
 }
 
-static void wait(struct plan *p, const struct plan_job *job)
+static void wait(struct plan *p, const struct plan_delta *d)
 {
+	const struct plan_job *job = d->job;
 	struct entry *e = map_get(p->jobs, job->id);
 
 	if (!e)
 		queue_join(p, entry_create(p, job));
 	else if (e->bucket && e->priority != job->priority)
 		move(p, e, job->priority);
+	else if (e->priority != job->priority)
+		preempt_priority(p, e, job->priority);
+	if (!e && d->place_count)
+		preempt_pin(p, map_get(p->jobs, job->id), d->places, d->place_count);
+}
+
+static bool waits(const struct entry *e)
+{
+	return e->bucket || e->claim;
 }
 
 static void leave(struct plan *p, int64_t id)
 {
 	struct entry *e = map_get(p->jobs, id);
 
-	if (!e || !e->bucket)
+	if (!e || !waits(e))
 		return;
-	queue_leave(p, e);
+	if (e->bucket)
+		queue_leave(p, e);
+	preempt_drop(p, id);
 	entry_destroy(p, e);
 }
 
@@ -79,8 +94,11 @@ static void hold(struct plan *p, const struct plan_delta *d)
 {
 	struct entry *e = map_get(p->jobs, d->job->id);
 
-	if (e && !e->bucket)
+	if (e && !waits(e)) {
+		if (d->id)
+			preempt_told(p, e, d->id);
 		return;
+	}
 	if (e)
 		leave(p, e->id);
 	e = entry_create(p, d->job);
@@ -90,6 +108,10 @@ static void hold(struct plan *p, const struct plan_delta *d)
 	e->end_ms = FOREVER;
 	if (e->limit_ms > 0 && d->since_ms < FOREVER - e->limit_ms)
 		e->end_ms = d->since_ms + e->limit_ms;
+	e->since_ms = d->since_ms;
+	preempt_runs(p, e);
+	if (d->id)
+		preempt_told(p, e, d->id);
 	tree_add(&p->running, &e->at, e->end_ms, e->id);
 	owner_charge(e->user, e->shape, 1);
 	owner_charge(e->group, e->shape, 1);
@@ -100,8 +122,9 @@ static void release(struct plan *p, int64_t id)
 {
 	struct entry *e = map_get(p->jobs, id);
 
-	if (!e || e->bucket)
+	if (!e || waits(e))
 		return;
+	preempt_stops(p, e);
 	tree_remove(&p->running, &e->at);
 	fleet_give_back(p->fleet, e->shape->ask, &e->grants);
 	owner_charge(e->user, e->shape, -1);
@@ -110,6 +133,16 @@ static void release(struct plan *p, int64_t id)
 	queue_unpark(p, e->group);
 	entry_destroy(p, e);
 	p->grown = true;
+	p->version++;
+}
+
+static void keep(struct plan *p, int64_t id, int64_t until_ms)
+{
+	struct entry *e = map_get(p->jobs, id);
+
+	if (!e || waits(e) || until_ms <= e->kept_ms)
+		return;
+	e->kept_ms = until_ms;
 	p->version++;
 }
 
@@ -133,7 +166,7 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 		p->version++;
 		return;
 	case PLAN_WAIT:
-		wait(p, d->job);
+		wait(p, d);
 		return;
 	case PLAN_LEAVE:
 		leave(p, d->id);
@@ -149,6 +182,8 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 		set_quota(p, d->kind == PLAN_QUOTA_GROUP, d->name, d->quota);
 		return;
 	case PLAN_CHECKPOINT:
+		keep(p, d->id, d->since_ms);
+		return;
 	case PLAN_TENANT:
 	case PLAN_POLICY:
 	case PLAN_USED:
@@ -166,8 +201,10 @@ void plan_destroy(struct plan *p)
 	for (size_t it = 0; (e = map_next(p->jobs, &it));) {
 		if (e->bucket)
 			queue_leave(p, e);
-		else
+		else if (!e->claim)
 			fleet_give_back(p->fleet, e->shape->ask, &e->grants);
+		preempt_drop(p, e->id);
+		preempt_stops(p, e);
 		entry_destroy(p, e);
 	}
 	for (size_t it = 0; (o = map_next(p->users, &it));)
@@ -179,6 +216,7 @@ void plan_destroy(struct plan *p)
 	map_destroy(p->users);
 	map_destroy(p->groups);
 	map_destroy(p->jobs);
+	preempt_destroy(p);
 	fleet_destroy(p->fleet);
 	free(p->scratch->picks.items);
 	free(p->scratch->head_picks.items);
@@ -192,19 +230,26 @@ int plan_position(const struct plan *p, int64_t job)
 {
 	const struct entry *e = map_get(p->jobs, job);
 
-	return e && e->bucket ? (int)tree_rank(&e->at) + 1 : 0;
+	if (e && e->claim)
+		return (int)preempt_rank(p, e->claim) + 1;
+	return e && e->bucket ? (int)(preempt_count(p) + tree_rank(&e->at)) + 1 : 0;
 }
 
 size_t plan_waiting(const struct plan *p)
 {
-	return tree_count(&p->queue);
+	return preempt_count(p) + tree_count(&p->queue);
 }
 
 size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t max)
 {
-	struct tree_node *n = position ? tree_nth(&p->queue, position - 1) : NULL;
-	size_t count = 0;
+	size_t first = preempt_count(p), count = 0;
+	struct tree_node *n;
 
+	if (!position)
+		return 0;
+	for (; position <= first && count < max; position++)
+		out[count++] = preempt_nth(p, position - 1)->by;
+	n = position > first ? tree_nth(&p->queue, position - 1 - first) : NULL;
 	for (; n && count < max; n = tree_next(n))
 		out[count++] = TREE_OF(n, struct entry, at)->id;
 	return count;
@@ -223,6 +268,5 @@ int plan_node_used(const struct plan *p, const char *node, struct resources *use
 
 int64_t plan_next_ms(const struct plan *p)
 {
-	(void)p;
-	return INT64_MAX;
+	return preempt_next_ms(p);
 }

@@ -54,8 +54,8 @@ static struct bucket *bucket_get(struct plan *p, const struct entry *e)
 	AUTO_BUF struct buf key = { 0 };
 	struct bucket *b;
 
-	buf_printf(&key, "%p/%lld/%s/%s", (void *)e->shape, (long long)e->limit_ms,
-		   e->user->name, e->group->name);
+	buf_printf(&key, "%p/%lld/%d/%s/%s", (void *)e->shape, (long long)e->limit_ms,
+		   e->preemptible, e->user->name, e->group->name);
 	b = map_gets(p->bucket_by_key, buf_str(&key));
 	if (b)
 		return b;

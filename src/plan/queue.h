@@ -30,11 +30,17 @@ struct bucket {
 struct entry { /* a job, waiting or running */
 	int64_t id, limit_ms, end_ms;
 	int64_t since_ms; /* when it was started; of one that waits: submitted */
+	int64_t submit_ms, served_ms; /* see plan_job */
+	bool preemptible;
 	int64_t guess_ms, guess_low_ms, guess_high_ms; /* 0: nothing known */
 	int priority;
 	struct shape *shape;
 	struct owner *user, *group;
-	struct bucket *bucket; /* NULL: runs */
+	struct bucket *bucket; /* NULL: runs, or claims */
+	struct claim *claim;   /* it waits for others to give way; see preempt.h */
+	int64_t kept_ms;          /* what it did until then is kept */
+	struct claim *gives_way;  /* it runs, and was told to go for that one */
+	struct tree_node in_way;  /* among the victims there, or those who might be */
 	struct tree_node at;   /* in plan.queue or plan.running */
 	struct tree_node in_bucket;
 	struct grants grants;

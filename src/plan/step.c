@@ -49,7 +49,9 @@ static void start(struct pass *x, struct entry *e)
 	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms
 			    ? x->now_ms + e->limit_ms
 			    : FOREVER;
+	e->since_ms = x->now_ms;
 	tree_add(&p->running, &e->at, e->end_ms, e->id);
+	preempt_runs(p, e);
 	owner_charge(e->user, e->shape, 1);
 	owner_charge(e->group, e->shape, 1);
 	p->version++;
@@ -66,7 +68,8 @@ static bool try_first(struct pass *x, struct bucket *b)
 
 	if (!queue_quota_ok(p, b))
 		return false;
-	if (!shape_fits(p, fleet_now(p->fleet), e->shape, picks)) {
+	if (!shape_fits(p, preempt_open(p), e->shape, picks)) {
+		p->preempt->fresh = true;
 		queue_move(p, e->shape,
 			   shape_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
 		return false;
@@ -154,6 +157,16 @@ static void reopen(struct plan *p)
 	p->back_head = head;
 }
 
+/* Those for whom others gave way come before everybody. */
+static void start_claimants(struct pass *x)
+{
+	struct entry *e;
+
+	preempt_attach(x->p);
+	while ((!x->most || x->placed < x->most) && (e = preempt_due(x->p)))
+		start(x, e);
+}
+
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg)
 {
@@ -163,6 +176,7 @@ void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	size_t before;
 
 	p->now_ms = now_ms;
+	start_claimants(&x);
 	do {
 		before = x.placed;
 		reopen(p);
@@ -170,4 +184,6 @@ void plan_step(struct plan *p, int64_t now_ms, size_t most,
 		backfill_fini(&x.r);
 	} while ((!most || x.placed < most) &&
 		 (x.placed > before || head_id(p) != p->back_head));
+	if (!most || x.placed < most)
+		preempt_step(p, now_ms, most ? most - x.placed : 0, decide, arg);
 }
