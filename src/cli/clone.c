@@ -14,8 +14,9 @@
 #include "cli/key.h"
 
 struct clone_args {
-	int64_t cpu, memory, gpu, time_limit;
-	const char *name, *retry, *priority; /* 0 says something, so numbers are texts */
+	int64_t cpu, memory, time_limit;
+	const char *gpu, *name, *retry,
+		*priority; /* 0 says something, so numbers are texts */
 	struct opts_list env;
 	bool follow, json;
 };
@@ -25,7 +26,7 @@ struct clone_args {
 static const struct opt clone_table[] = {
 	{ "mem",        'm', OPT_BYTES,    INTO(memory),     "SIZE",      "memory of one task" },
 	{ "cpu",        'c', OPT_CPU,      INTO(cpu),        "N",         "cores of one task" },
-	{ "gpu",        'g', OPT_INT,      INTO(gpu),        "N",         "gpus of one task", 1, 64 },
+	{ "gpu",        'g', OPT_TEXT,     INTO(gpu),        "N",         "gpus of one task, or a share of one" },
 	{ "time-limit", 0,   OPT_DURATION, INTO(time_limit), "TIME",      "stop it after that long" },
 	{ "retry",      0,   OPT_TEXT,     INTO(retry),      "N",         "further attempts when it fails" },
 	{ "priority",   0,   OPT_TEXT,     INTO(priority),   "N",         "higher goes first" },
@@ -53,6 +54,24 @@ static int change_int(const char *text, const char *option, int64_t min, int64_t
 	return 0;
 }
 
+/* Of whichever models it asked for. */
+static int change_gpu(struct resources *each, const char *text, struct err *err)
+{
+	struct device_count d = { 0 };
+	const char *type = "gpu";
+
+	if (device_amount(text, DEVICES_MAX, &d) < 0 || !d.count)
+		return err_set(
+			err, ERR_INVALID,
+			"--gpu '%s': allowed is a whole number from 1 to %d, or a share of one such as 0.5",
+			text, DEVICES_MAX);
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		if (str_starts(each->devices[i].type, "gpu:"))
+			type = each->devices[i].type;
+	resources_set_share(each, type, d.count, d.share_milli);
+	return 0;
+}
+
 static int change_role(struct role *r, const struct clone_args *a, struct err *err)
 {
 	if (a->memory) {
@@ -61,8 +80,8 @@ static int change_role(struct role *r, const struct clone_args *a, struct err *e
 	}
 	if (a->cpu)
 		r->each.cpu_milli = a->cpu;
-	if (a->gpu)
-		resources_set_device(&r->each, "gpu", (int)a->gpu);
+	if (a->gpu && change_gpu(&r->each, a->gpu, err) < 0)
+		return -1;
 	for (size_t i = 0; i < a->env.count; i++) {
 		const char *text = a->env.items[i], *eq = strchr(text, '=');
 		if (!eq || eq == text)

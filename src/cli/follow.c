@@ -66,7 +66,7 @@ static void make_places(struct follower *w)
 	const struct job *j = w->f->names;
 	bool names = w->f->prefixes || (j->task_count > 1 && w->f->rank < 0);
 
-	w->count = j->task_count;
+	w->count = (size_t)spec_task_count(j->spec); /* of any attempt */
 	w->places = mem_alloc(w->count + 1, sizeof *w->places);
 	w->lines = names || w->f->timestamps || w->f->keep;
 	for (size_t i = 0; i < w->count && names; i++) {

@@ -195,8 +195,9 @@ static void node_row(struct table *t, const struct wire_node *n)
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].count > 0;
 	     i++) {
 		const struct device_count *d = &n->node.capacity.devices[i];
-		buf_printf(&devices, "%s%s %d/%d", i ? ", " : "", d->type,
-			   resources_device(&n->used, d->type), d->count);
+		buf_printf(&devices, "%s%s %s/%d", i ? ", " : "", d->type,
+			   units_show_cpu(resources_milli(&n->used, d->type), used),
+			   d->count);
 	}
 	if (devices.len && n->node.simulated_devices)
 		buf_adds(&devices, " (simulated)");

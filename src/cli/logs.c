@@ -125,7 +125,8 @@ static int print_log(struct cli *c, const struct logs_args *a, const struct wire
 		return -1;
 	if (check_attempt(w->job, a->attempt, err) < 0)
 		return -1;
-	if (sieve_init(&sieve, &ask, w->job->task_count, cli_now_ms(), err) < 0)
+	if (sieve_init(&sieve, &ask, (size_t)spec_task_count(w->job->spec), cli_now_ms(),
+		       err) < 0)
 		return -1;
 	f.job = id;
 	f.names = w->job;

@@ -32,7 +32,8 @@ static void queue_row(struct table *t, const struct doc_node *n, int64_t now)
 	buf_printf(&wants, "%s cpu", units_show_cpu(total.cpu_milli, text));
 	buf_printf(&wants, ", %s", units_show_bytes(total.memory_bytes, text));
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && total.devices[i].count > 0; i++)
-		buf_printf(&wants, ", %d %s", total.devices[i].count,
+		buf_printf(&wants, ", %s %s",
+			   units_show_cpu(device_milli(&total.devices[i]), text),
 			   total.devices[i].type);
 	table_cell(t, TABLE_PLAIN, "%" PRId64, doc_i64(n, "position", 0));
 	if (id)

@@ -15,11 +15,11 @@
 #include "cli/snapshot.h"
 
 struct run_args {
-	int64_t cpu, memory, gpu, count, retry, priority, time_limit;
-	const char *image, *name, *code;
-	struct opts_list secrets, env, inputs, outputs;
+	int64_t cpu, memory, count, least, retry, priority, time_limit;
+	const char *image, *name, *code, *group, *gpu, *models, *within;
+	struct opts_list secrets, env, inputs, outputs, where;
 	struct array_flags array;
-	bool detach, no_code;
+	bool detach, no_code, within_must, preemptible;
 };
 
 #define INTO(field) OPT_INTO(struct run_args, field)
@@ -27,8 +27,13 @@ struct run_args {
 static const struct opt run_table[] = {
 	{ "cpu",        'c', OPT_CPU,      INTO(cpu),        "N",         "cores of one task (1)" },
 	{ "mem",        'm', OPT_BYTES,    INTO(memory),     "SIZE",      "memory of one task (1Gi)" },
-	{ "gpu",        'g', OPT_INT,      INTO(gpu),        "N",         "gpus of one task", 0, 64 },
+	{ "gpu",        'g', OPT_TEXT,     INTO(gpu),        "N",         "gpus of one task, or a share of one such as 0.5" },
+	{ "gpu-model",  0,   OPT_TEXT,     INTO(models),     "MODELS",    "gpus of one of these models, such as a100,v100" },
 	{ "count",      'n', OPT_INT,      INTO(count),      "N",         "so many tasks at the same time (1)", 1, 4096 },
+	{ "min",        0,   OPT_INT,      INTO(least),      "N",         "start with so many tasks if there is no room for all", 1, 4096 },
+	{ "where",      'w', OPT_LIST,     INTO(where),      "LABEL=VALUE", "only on nodes with this label" },
+	{ "within",     0,   OPT_TEXT,     INTO(within),     "LEVEL",     "all tasks in one rack, switch, node or island if possible" },
+	{ "within-must", 0,  OPT_FLAG,     INTO(within_must), NULL,       "wait until --within can be had" },
 	{ "image",      0,   OPT_TEXT,     INTO(image),      "IMAGE",     "which files it sees; for now only host" },
 	{ "env",        'e', OPT_LIST,     INTO(env),        "KEY=VALUE", "a variable; KEY alone takes yours" },
 	OPT_SECRET(struct run_args, secrets),
@@ -37,6 +42,8 @@ static const struct opt run_table[] = {
 	{ "output",     'o', OPT_LIST,     INTO(outputs),    "NAME",      "a folder that is kept, at /ml/output/NAME" },
 	{ "code",       0,   OPT_TEXT,     INTO(code),       "DIR",       "this folder instead of the current one" },
 	{ "no-code",    0,   OPT_FLAG,     INTO(no_code),    NULL,        "send no folder along" },
+	{ "group",      0,   OPT_TEXT,     INTO(group),      "GROUP",     "whose quota and share it counts against" },
+	{ "preemptible", 0,  OPT_FLAG,     INTO(preemptible), NULL,       "may be stopped and queued again to make way" },
 	{ "time-limit", 0,   OPT_DURATION, INTO(time_limit), "TIME",      "stop it after that long" },
 	{ "retry",      0,   OPT_INT,      INTO(retry),      "N",         "further attempts when it fails", 0, 1000 },
 	{ "priority",   0,   OPT_INT,      INTO(priority),   "N",         "higher goes first", -1000, 1000 },
@@ -45,23 +52,94 @@ static const struct opt run_table[] = {
 };
 /* clang-format on */
 
-static void put_resources(struct json *j, const struct run_args *a)
+/* "gpu", or "gpu:a100|v100"; the caller frees. */
+static char *gpu_kind(const char *models)
+{
+	char *kind = str_printf("gpu%s%s", models ? ":" : "", models ? models : "");
+
+	for (char *p = kind; *p; p++)
+		if (*p == ',')
+			*p = '|';
+	return kind;
+}
+
+static int put_gpu(struct json *j, const struct run_args *a, struct err *err)
+{
+	AUTO_FREE char *kind = gpu_kind(a->models);
+	struct device_count d = { 0 };
+	char text[UNITS_TEXT_MAX];
+
+	if (device_amount(a->gpu ? a->gpu : "1", DEVICES_MAX, &d) < 0)
+		return err_set(
+			err, ERR_INVALID,
+			"--gpu '%s': allowed is a whole number from 0 to %d, or a share of one such as 0.5",
+			a->gpu, DEVICES_MAX);
+	if (!d.count)
+		return 0;
+	json_object(j, "devices");
+	json_raw(j, kind, units_show_cpu(device_milli(&d), text));
+	json_end(j);
+	return 0;
+}
+
+static int put_resources(struct json *j, const struct run_args *a, struct err *err)
 {
 	char text[UNITS_TEXT_MAX];
 
-	if (!a->cpu && !a->memory && !a->gpu)
-		return;
+	if (!a->cpu && !a->memory && !a->gpu && !a->models)
+		return 0;
 	json_object(j, "resources");
 	if (a->cpu)
 		json_str(j, "cpu", units_show_cpu(a->cpu, text));
 	if (a->memory)
 		json_str(j, "memory", units_write_bytes(a->memory, text));
-	if (a->gpu) {
-		json_object(j, "devices");
-		json_i64(j, "gpu", a->gpu);
-		json_end(j);
+	if ((a->gpu || a->models) && put_gpu(j, a, err) < 0)
+		return -1;
+	json_end(j);
+	return 0;
+}
+
+static int put_where(struct json *j, const struct opts_list *list, struct err *err)
+{
+	if (!list->count)
+		return 0;
+	json_object(j, "where");
+	for (size_t i = 0; i < list->count; i++) {
+		const char *text = list->items[i], *eq = strchr(text, '=');
+		if (!eq || eq == text || !eq[1])
+			return err_set(err, ERR_INVALID,
+				       "--where '%s': write LABEL=VALUE", text);
+		AUTO_FREE char *name = mem_strndup(text, (size_t)(eq - text));
+		json_str(j, name, eq + 1);
 	}
 	json_end(j);
+	return 0;
+}
+
+static void put_job(struct json *j, const struct run_args *a)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (a->count)
+		json_i64(j, "count", a->count);
+	if (a->least)
+		json_i64(j, "min", a->least);
+	if (a->image)
+		json_str(j, "image", a->image);
+	if (a->group)
+		json_str(j, "group", a->group);
+	if (a->priority)
+		json_i64(j, "priority", a->priority);
+	if (a->preemptible)
+		json_bool(j, "preemptible", true);
+	if (a->within)
+		json_str(j, "within", a->within);
+	if (a->within_must)
+		json_bool(j, "within-must", true);
+	if (a->retry)
+		json_i64(j, "retry", a->retry);
+	if (a->time_limit)
+		json_str(j, "time-limit", units_write_duration(a->time_limit, text));
 }
 
 static int put_pairs(struct json *j, const char *key, const struct opts_list *list,
@@ -95,7 +173,6 @@ static int put_pairs(struct json *j, const char *key, const struct opts_list *li
 static int write_spec(const struct run_args *a, const struct opts_list *command,
 		      const char *hash, struct buf *out, struct err *err)
 {
-	char text[UNITS_TEXT_MAX];
 	struct json j;
 
 	json_init(&j, out);
@@ -106,18 +183,9 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 	for (size_t i = 0; i < command->count; i++)
 		json_str(&j, NULL, command->items[i]);
 	json_end(&j);
-	if (a->count)
-		json_i64(&j, "count", a->count);
-	if (a->image)
-		json_str(&j, "image", a->image);
-	if (a->priority)
-		json_i64(&j, "priority", a->priority);
-	if (a->retry)
-		json_i64(&j, "retry", a->retry);
-	if (a->time_limit)
-		json_str(&j, "time-limit", units_write_duration(a->time_limit, text));
-	put_resources(&j, a);
-	if (put_pairs(&j, "env", &a->env, true, err) < 0 ||
+	put_job(&j, a);
+	if (put_resources(&j, a, err) < 0 || put_where(&j, &a->where, err) < 0 ||
+	    put_pairs(&j, "env", &a->env, true, err) < 0 ||
 	    put_pairs(&j, "inputs", &a->inputs, false, err) < 0 ||
 	    secret_flag_write(&j, &a->secrets, err) < 0)
 		return -1;

@@ -97,12 +97,18 @@ static void add_role(const struct role *r, struct buf *out)
 	add_command(r, &text);
 	line(out, r->name, "%s", buf_str(&text));
 	buf_clear(&text);
+	if (r->least)
+		buf_printf(&text, "%d to ", r->least);
 	buf_printf(&text, "%d task%s with %s cpu, %s memory", r->count,
 		   r->count == 1 ? "" : "s", units_show_cpu(r->each.cpu_milli, cpu),
 		   units_show_bytes(r->each.memory_bytes, memory));
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && r->each.devices[i].count > 0; i++)
-		buf_printf(&text, ", %d %s", r->each.devices[i].count,
+		buf_printf(&text, ", %s %s",
+			   units_show_cpu(device_milli(&r->each.devices[i]), cpu),
 			   r->each.devices[i].type);
+	for (size_t i = 0; i < r->where.count; i++)
+		buf_printf(&text, ", where %s=%s", r->where.items[i].key,
+			   r->where.items[i].value);
 	line(out, "", "%s", buf_str(&text));
 }
 

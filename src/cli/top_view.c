@@ -175,9 +175,12 @@ static void put_devices(struct screen *s, int row, int col, const struct wire_no
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].count > 0;
 	     i++) {
 		const struct device_count *d = &n->node.capacity.devices[i];
-		int used = resources_device(&n->used, d->type);
-		snprintf(text, sizeof text, "%s %d/%d  ", d->type, used, d->count);
-		col = screen_put(s, row, col, used == d->count ? TABLE_WARN : TABLE_PLAIN,
+		int64_t used = resources_milli(&n->used, d->type);
+		char taken[UNITS_TEXT_MAX];
+		snprintf(text, sizeof text, "%s %s/%d  ", d->type,
+			 units_show_cpu(used, taken), d->count);
+		col = screen_put(s, row, col,
+				 used >= device_milli(d) ? TABLE_WARN : TABLE_PLAIN,
 				 text);
 	}
 }

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "contract/contract.h"
 
 #define HOST_NAME_MAX_BYTES 63 /* RFC 1035: one label */
@@ -179,6 +180,8 @@ static void set_services(struct view *v)
 
 static void set_devices(struct view *v)
 {
+	char share[UNITS_TEXT_MAX];
+
 	for (int i = 0; i < DEVICE_KINDS_MAX && v->task->place.devices[i].type[0]; i++) {
 		const char *type = v->task->place.devices[i].type;
 		uint64_t mask = v->task->place.devices[i].mask;
@@ -187,6 +190,9 @@ static void set_devices(struct view *v)
 			if (mask >> k & 1)
 				buf_printf(&list, "%s%d", list.len ? "," : "", k);
 		set_for(v, "YARD_DEVICES_", type, "%s", buf_str(&list));
+		if (v->task->place.devices[i].share_milli)
+			set(v, "YARD_DEVICE_SHARE", "%s",
+			    units_show_cpu(v->task->place.devices[i].share_milli, share));
 		if (str_eq(type, "gpu") || str_starts(type, "gpu:"))
 			set(v, "CUDA_VISIBLE_DEVICES", "%s", buf_str(&list));
 	}

@@ -25,6 +25,7 @@ enum field_kind {
 	FIELD_TEXTS,  /* a map to texts */
 	FIELD_VALUES, /* a map to anything */
 	FIELD_DEVICES,
+	FIELD_WITHIN,
 	FIELD_PORTS,
 	FIELD_INPUTS,
 	FIELD_OUTPUTS,

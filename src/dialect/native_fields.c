@@ -22,7 +22,7 @@ static const struct field resources[] = {
 	{ "shm", FIELD_BYTES, IN_ROLE(shm_bytes),
 	  "Size of /dev/shm; counts as memory.", "half of the memory", 0, 0, NULL, NULL },
 	{ "devices", FIELD_DEVICES, IN_ROLE(each),
-	  "Devices by kind.", "none", 0, 0, NULL, NULL },
+	  "Devices by kind: whole ones, or a share of one, which other tasks may use too (they must keep to it themselves: YARD_DEVICE_SHARE). A kind may name models, with bars between.", "none", 0, 0, NULL, NULL },
 };
 static const struct field_set resources_set = SET("resources", resources);
 
@@ -39,12 +39,16 @@ static const struct field role[] = {
 	  "Name of the role, when `roles` is a list.", "main", 0, 0, NULL, NULL },
 	{ "count", FIELD_INT, IN_ROLE(count),
 	  "How many tasks run this command, all at the same time.", "1", 1, SPEC_TASKS_MAX, NULL, NULL },
+	{ "min", FIELD_INT, IN_ROLE(least),
+	  "The job also starts with fewer tasks of this role, but with so many, when there is no room for `count`. YARD_WORLD_SIZE tells a task how many there are.", "`count`", 1, SPEC_TASKS_MAX, NULL, NULL },
 	{ "command", FIELD_COMMAND, 0,
 	  "What each task executes.", NULL, 0, 0, NULL, NULL },
 	{ "image", FIELD_TEXT, IN_ROLE(image),
 	  "Which files the task sees; for now only `host`.", "host", 0, 0, NULL, NULL },
 	{ "resources", FIELD_GROUP, 0,
 	  "What each task gets.", NULL, 0, 0, NULL, &resources_set },
+	{ "where", FIELD_TEXTS, IN_ROLE(where),
+	  "Labels that a node must have to run a task of this role; `yard nodes` shows them.", "any node", 0, 0, NULL, NULL },
 	{ "env", FIELD_TEXTS, IN_ROLE(env),
 	  "Environment variables of each task.", "none", 0, 0, NULL, NULL },
 	{ "ports", FIELD_PORTS, 0,
@@ -87,6 +91,10 @@ static const struct field job[] = {
 	  "Greater goes first.", "0", -SPEC_PRIORITY_MAX, SPEC_PRIORITY_MAX, NULL, NULL },
 	{ "preemptible", FIELD_BOOL, IN_JOB(preemptible),
 	  "May be stopped and queued again to make way.", "false", 0, 0, NULL, NULL },
+	{ "within", FIELD_WITHIN, IN_JOB(within),
+	  "How near to each other all tasks should be placed: in one rack, behind one switch, on one node, or on devices of one node that are linked closely.", "anywhere", 0, 0, NULL, NULL },
+	{ "within-must", FIELD_BOOL, IN_JOB(within_must),
+	  "The job waits until `within` can be had; else it is a wish.", "false", 0, 0, NULL, NULL },
 	{ "labels", FIELD_TEXTS, IN_JOB(labels),
 	  "Free words to find the job by.", "none", 0, 0, NULL, NULL },
 	{ "roles", FIELD_ROLES, 0,
@@ -186,8 +194,11 @@ const struct field_type field_types[FIELD_KIND_COUNT] = {
 		EITHER(JSON_TEXT, "{\"type\":\"array\",\"minItems\":1,\"items\":" JSON_SCALAR "}") },
 	[FIELD_TEXTS] = { "a map of names to texts", MAP_TO("{\"type\":[\"string\",\"number\",\"boolean\",\"null\"]}") },
 	[FIELD_VALUES] = { "a map of names to values", "{\"type\":\"object\"}" },
-	[FIELD_DEVICES] = { "a map of kinds to counts, such as {gpu: 1}",
-		MAP_TO("{\"type\":\"integer\",\"minimum\":0,\"maximum\":64}") },
+	[FIELD_DEVICES] = { "a map of kinds to counts, such as {gpu: 1}, {gpu: 0.5} or {gpu:a100: 2}",
+		MAP_TO("{\"anyOf\":[{\"type\":\"integer\",\"minimum\":0,\"maximum\":64},"
+			"{\"type\":\"number\",\"exclusiveMinimum\":0,\"exclusiveMaximum\":1}]}") },
+	[FIELD_WITHIN] = { "rack, switch, node or island",
+		"{\"enum\":[\"any\",\"rack\",\"switch\",\"node\",\"island\"]}" },
 	[FIELD_PORTS] = { "a list of names, or a map of names to any, to a port number, or to {count: N} or {port: N}",
 		EITHER(JSON_NAMES, MAP_TO("{\"anyOf\":[{\"enum\":[\"any\",null]}," JSON_PORT
 			",{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{\"count\":"

@@ -94,6 +94,7 @@ static void put_field(struct json *j, const struct field *f)
 	case FIELD_TEXTS:
 	case FIELD_VALUES:
 	case FIELD_DEVICES:
+	case FIELD_WITHIN:
 	case FIELD_PORTS:
 	case FIELD_INPUTS:
 	case FIELD_OUTPUTS:

@@ -171,6 +171,17 @@ static void read_values(struct native_reader *r, const struct field *f,
 	}
 }
 
+static bool is_amount(const struct doc_node *n, struct device_count *out)
+{
+	int64_t count;
+
+	if (doc_whole(n, 0, DEVICES_MAX, &count) == 0) {
+		out->count = (int)count;
+		return true;
+	}
+	return n->kind == DOC_NUMBER && device_amount(n->text, 0, out) == 0;
+}
+
 static void read_devices(struct native_reader *r, const struct field *f,
 			 const struct doc_node *n, void *at)
 {
@@ -178,18 +189,27 @@ static void read_devices(struct native_reader *r, const struct field *f,
 		return;
 	for (const struct doc_node *c = n->first; c; c = c->next) {
 		size_t before = native_enter(r, c);
-		int64_t count = 0;
-		if (doc_whole(c, 0, DEVICES_MAX, &count) < 0)
-			not_allowed(r, c, "a whole number from 0 to 64");
+		struct device_count d = { 0 };
+		if (!is_amount(c, &d))
+			not_allowed(
+				r, c,
+				"a whole number from 0 to 64, or a share of one device such as 0.5 (in thousandths)");
 		else if (strlen(c->key) == 0 || strlen(c->key) >= DEVICE_TYPE_MAX)
 			native_bad(r, c,
 				   "a kind of device has a name of 1 to %d characters",
 				   DEVICE_TYPE_MAX - 1);
-		else if (!resources_set_device(at, c->key, (int)count))
+		else if (!resources_set_share(at, c->key, d.count, d.share_milli))
 			native_bad(r, c, "more than %d kinds of devices",
 				   DEVICE_KINDS_MAX);
 		native_leave(r, before);
 	}
+}
+
+static void read_within(struct native_reader *r, const struct field *f,
+			const struct doc_node *n, void *at)
+{
+	if (n->kind != DOC_STRING || level_from_word(n->text, at) < 0)
+		not_allowed(r, n, field_types[f->kind].allowed);
 }
 
 static void read_port_fields(struct native_reader *r, const struct doc_node *n,
@@ -465,18 +485,18 @@ typedef void (*value_reader)(struct native_reader *r, const struct field *f,
 
 /* Kinds that get the field's own place; the others get the whole object (offset 0). */
 static const value_reader readers[FIELD_KIND_COUNT] = {
-	[FIELD_TEXT] = read_text,         [FIELD_BOOL] = read_bool,
-	[FIELD_INT] = read_int,           [FIELD_INT_OR] = read_int,
-	[FIELD_BYTES] = read_unit,        [FIELD_CPU] = read_unit,
-	[FIELD_DURATION] = read_unit,     [FIELD_COMMAND] = read_command,
-	[FIELD_TEXTS] = read_texts,       [FIELD_VALUES] = read_values,
-	[FIELD_DEVICES] = read_devices,   [FIELD_PORTS] = read_ports,
-	[FIELD_INPUTS] = read_channels,   [FIELD_OUTPUTS] = read_channels,
-	[FIELD_SERVICES] = read_services, [FIELD_AFTER] = read_jobs,
-	[FIELD_AFTER_OK] = read_jobs,     [FIELD_GROUP] = read_group,
-	[FIELD_RETRY] = read_group,       [FIELD_MODE] = read_mode,
-	[FIELD_SECRETS] = read_secrets,   [FIELD_ARRAY] = read_group,
-	[FIELD_SWEEP] = read_sweep,
+	[FIELD_TEXT] = read_text,        [FIELD_BOOL] = read_bool,
+	[FIELD_INT] = read_int,          [FIELD_INT_OR] = read_int,
+	[FIELD_BYTES] = read_unit,       [FIELD_CPU] = read_unit,
+	[FIELD_DURATION] = read_unit,    [FIELD_COMMAND] = read_command,
+	[FIELD_TEXTS] = read_texts,      [FIELD_VALUES] = read_values,
+	[FIELD_DEVICES] = read_devices,  [FIELD_PORTS] = read_ports,
+	[FIELD_WITHIN] = read_within,    [FIELD_INPUTS] = read_channels,
+	[FIELD_OUTPUTS] = read_channels, [FIELD_SERVICES] = read_services,
+	[FIELD_AFTER] = read_jobs,       [FIELD_AFTER_OK] = read_jobs,
+	[FIELD_GROUP] = read_group,      [FIELD_RETRY] = read_group,
+	[FIELD_MODE] = read_mode,        [FIELD_SECRETS] = read_secrets,
+	[FIELD_ARRAY] = read_group,      [FIELD_SWEEP] = read_sweep,
 };
 
 void native_value(struct native_reader *r, const struct field *f,

@@ -346,7 +346,8 @@ static int read_question(struct logs *l, const struct job *j, struct err *err)
 
 	if (job_is_array(j))
 		return refuse_array(j, err);
-	l->task_count = j->task_count;
+	l->task_count =
+		(size_t)spec_task_count(j->spec); /* an attempt may have had fewer */
 	l->newest = j->attempt;
 	l->ended = !yard_live(ex->server->config.yard, j->id);
 	l->first = j->attempt ? j->attempt : 1;

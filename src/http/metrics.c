@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/units.h"
 #include "http/handlers.h"
 #include "yard/stats.h"
 
@@ -94,6 +95,19 @@ static void add_resource(struct buf *out, const char *name, const char *node,
 	buf_printf(out, "\"} %" PRId64 "\n", value);
 }
 
+/* In parts too: a device may be shared. */
+static void add_device(struct buf *out, const char *name, const char *node,
+		       const char *type, int64_t milli)
+{
+	char text[UNITS_TEXT_MAX];
+
+	buf_printf(out, "yard_node_%s{node=\"", name);
+	add_label(out, node);
+	buf_adds(out, "\",resource=\"");
+	add_label(out, type);
+	buf_printf(out, "\"} %s\n", units_show_cpu(milli, text));
+}
+
 static void add_node(struct buf *out, const char *name, const struct yard_node *n,
 		     const struct resources *r)
 {
@@ -102,7 +116,7 @@ static void add_node(struct buf *out, const char *name, const struct yard_node *
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].type[0];
 	     i++) {
 		const char *type = n->node.capacity.devices[i].type;
-		add_resource(out, name, n->node.name, type, resources_device(r, type));
+		add_device(out, name, n->node.name, type, resources_milli(r, type));
 	}
 }
 

@@ -19,10 +19,7 @@ static void write_ask(struct json *j, const struct spec *s)
 	json_i64(j, "tasks", spec_task_count(s));
 	json_i64(j, "cpu_milli", total.cpu_milli);
 	json_i64(j, "memory_bytes", total.memory_bytes);
-	json_object(j, "devices");
-	for (size_t i = 0; i < DEVICE_KINDS_MAX && total.devices[i].type[0]; i++)
-		json_i64(j, total.devices[i].type, total.devices[i].count);
-	json_end(j);
+	wire_devices_write(j, "devices", &total);
 	json_end(j);
 }
 

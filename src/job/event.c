@@ -82,15 +82,35 @@ static void write_text(struct json *j, const char *key, const char *value)
 		json_str(j, key, value);
 }
 
+/* Only where there are some: most devices are given whole. */
+static void write_shares(struct json *j, const struct placement *p)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && p->devices[i].type[0]; i++) {
+		if (!p->devices[i].share_milli)
+			continue;
+		if (!any)
+			json_object(j, "shares");
+		any = true;
+		json_i64(j, p->devices[i].type, p->devices[i].share_milli);
+	}
+	if (any)
+		json_end(j);
+}
+
 static void write_place(struct json *j, const struct placement *p)
 {
 	json_object(j, NULL);
 	json_str(j, "node", p->node);
 	json_i64(j, "slot", p->slot);
+	if (p->role)
+		json_i64(j, "role", p->role);
 	json_object(j, "devices");
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && p->devices[i].type[0]; i++)
 		json_i64(j, p->devices[i].type, (int64_t)p->devices[i].mask);
 	json_end(j);
+	write_shares(j, p);
 	if (p->port_count) {
 		json_array(j, "ports");
 		for (int i = 0; i < p->port_count; i++)
@@ -200,6 +220,21 @@ static int node_i64(const struct doc_node *n, int64_t min, int64_t max, int64_t 
 	return n->kind == DOC_NUMBER ? str_to_i64(n->text, min, max, out) : -1;
 }
 
+static int read_shares(const struct doc_node *map, struct placement *p, struct err *err)
+{
+	int64_t v;
+
+	for (const struct doc_node *d = map ? map->first : NULL; d; d = d->next) {
+		size_t i = 0;
+		while (i < DEVICE_KINDS_MAX && !str_eq(p->devices[i].type, d->key))
+			i++;
+		if (i == DEVICE_KINDS_MAX || node_i64(d, 1, DEVICE_SHARE - 1, &v) < 0)
+			return err_set(err, ERR_CORRUPT, "bad shares in a placement");
+		p->devices[i].share_milli = (int)v;
+	}
+	return 0;
+}
+
 static int read_place(const struct doc_node *n, struct placement *p, struct err *err)
 {
 	const struct doc_node *devices = doc_get(n, "devices"),
@@ -209,12 +244,15 @@ static int read_place(const struct doc_node *n, struct placement *p, struct err 
 
 	copy_text(p->node, sizeof p->node, doc_str(n, "node", ""));
 	p->slot = (int)doc_i64(n, "slot", 0);
+	p->role = (int)doc_i64(n, "role", 0);
 	for (const struct doc_node *d = devices ? devices->first : NULL; d; d = d->next) {
 		if (i == DEVICE_KINDS_MAX || node_i64(d, INT64_MIN, INT64_MAX, &v) < 0)
 			return err_set(err, ERR_CORRUPT, "bad devices in a placement");
 		copy_text(p->devices[i].type, sizeof p->devices[i].type, d->key);
 		p->devices[i++].mask = (uint64_t)v;
 	}
+	if (read_shares(doc_get(n, "shares"), p, err) < 0)
+		return -1;
 	for (const struct doc_node *d = ports ? ports->first : NULL; d; d = d->next) {
 		if (p->port_count == PORTS_MAX || node_i64(d, 0, 65535, &v) < 0)
 			return err_set(err, ERR_CORRUPT, "bad ports in a placement");

@@ -24,18 +24,67 @@ static void ready(struct job *j, int64_t now_ms)
 	}
 }
 
-static void make_tasks(struct job *j)
+static void add_task(struct job *j, size_t rank, int role)
 {
-	int rank = 0;
+	j->tasks[rank] = (struct task){ .role = role, .index = j->tallies[role].count++ };
+}
 
-	if (job_is_array(j))
-		return; /* its members have them */
-	j->task_count = (size_t)spec_task_count(j->spec);
-	j->tasks = mem_alloc(j->task_count, sizeof *j->tasks);
-	j->tallies = mem_alloc(j->spec->role_count, sizeof *j->tallies);
+/* All that the spec asks for, in the order of their roles. */
+static void number_all(struct job *j)
+{
+	size_t rank = 0;
+
+	memset(j->tallies, 0, j->spec->role_count * sizeof *j->tallies);
 	for (size_t r = 0; r < j->spec->role_count; r++)
 		for (int i = 0; i < j->spec->roles[r].count; i++)
-			j->tasks[rank++] = (struct task){ .role = (int)r, .index = i };
+			add_task(j, rank++, (int)r);
+	j->task_count = rank;
+}
+
+/* Those that were placed: the places say of which roles when they are fewer. */
+static void number_placed(struct job *j, const struct event *e)
+{
+	number_all(j);
+	if (e->place_count == j->task_count)
+		return;
+	memset(j->tallies, 0, j->spec->role_count * sizeof *j->tallies);
+	for (size_t i = 0; i < e->place_count; i++)
+		add_task(j, i, e->places[i].role);
+	j->task_count = e->place_count;
+}
+
+static void make_tasks(struct job *j)
+{
+	if (job_is_array(j))
+		return; /* its members have them */
+	j->tasks = mem_alloc((size_t)spec_task_count(j->spec), sizeof *j->tasks);
+	j->tallies = mem_alloc(j->spec->role_count, sizeof *j->tallies);
+	number_all(j);
+}
+
+/* One place a task, or fewer: of each role from its least to its count, in order. */
+static bool places_legal(const struct job *j, const struct event *e)
+{
+	size_t at = 0;
+
+	if (e->place_count == (size_t)spec_task_count(j->spec))
+		return true;
+	for (size_t r = 0; r < j->spec->role_count; r++) {
+		const struct role *role = &j->spec->roles[r];
+		int have = 0;
+		for (; at < e->place_count && e->places[at].role == (int)r; at++)
+			have++;
+		if (have > role->count ||
+		    have < (role->least ? role->least : role->count))
+			return false;
+	}
+	return at == e->place_count;
+}
+
+void job_set_tasks(struct job *j, size_t count)
+{
+	if (count < j->task_count)
+		j->task_count = count;
 }
 
 struct job *job_create(const struct event *e, struct spec *spec)
@@ -129,7 +178,7 @@ bool job_legal(const struct job *j, const struct event *e)
 		return e->index >= 0 && e->index < j->spec->array.count &&
 		       e->outcome != OUTCOME_NONE && j->members.ended < e->count;
 	if (e->kind == EV_PLACED)
-		return e->attempt == j->attempt + 1 && e->place_count == j->task_count;
+		return e->attempt == j->attempt + 1 && places_legal(j, e);
 	if (e->kind == EV_COLLECTED)
 		return e->attempt == j->attempt;
 	return true;
@@ -154,14 +203,12 @@ static void reset_attempt(struct job *j, const struct event *e)
 	j->killed = false;
 	j->decided = OUTCOME_NONE;
 	j->first_failed = -1;
+	number_placed(j, e);
 	j->starting_count = j->task_count;
 	j->over_count = 0;
-	memset(j->tallies, 0, j->spec->role_count * sizeof *j->tallies);
 	for (size_t i = 0; i < j->task_count; i++) {
 		struct task *t = &j->tasks[i];
-		*t = (struct task){ .role = t->role,
-				    .index = t->index,
-				    .place = e->places[i] };
+		t->place = e->places[i];
 		t->state = life_task(TASK_IDLE, TASK_PLACE).next;
 	}
 }
@@ -185,7 +232,7 @@ static enum outcome role_verdict(const struct job *j, int role)
 	const struct role *r = &j->spec->roles[role];
 	const struct role_tally *t = &j->tallies[role];
 
-	if (t->failed >= (r->fail_after == SPEC_ALL ? r->count : r->fail_after))
+	if (t->failed >= (r->fail_after == SPEC_ALL ? t->count : r->fail_after))
 		return OUTCOME_FAILED;
 	if (r->succeed_after != SPEC_ALL && t->ok >= r->succeed_after)
 		return OUTCOME_SUCCEEDED;

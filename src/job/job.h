@@ -19,6 +19,7 @@ struct task {
 
 /* How the tasks of a role ended, before any stop was asked. */
 struct role_tally {
+	int count; /* of tasks there are */
 	int ok, failed;
 };
 
@@ -42,7 +43,8 @@ struct job {
 	int attempt;        /* 0 before the first PLACED, then 1, 2, ... */
 	int failures;       /* attempts that count against retry.max */
 	struct task *tasks; /* by rank: roles in order, tasks of a role in order */
-	size_t task_count;
+	size_t task_count;  /* of the last attempt: fewer than the spec's when a role has
+			     * a least and there was no room for more; before any, all */
 	size_t starting_count, over_count; /* of tasks in these states */
 	struct role_tally *tallies;        /* by role, of this attempt */
 	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
@@ -76,5 +78,7 @@ bool job_would_retry(const struct job *j);
 /* In SETTLING: fills kind, outcome or until_ms, and text of the RETRY or ENDED event. */
 void job_settle(const struct job *j, int64_t now_ms, struct event *out);
 
+/* Of one that is shown: it has so many tasks, if that is fewer. */
+void job_set_tasks(struct job *j, size_t count);
 int job_rank(const struct job *j, const char *role, int index); /* -1: no such task */
 int job_exit_code(const struct job *j); /* of an ended job, as `yard run` returns it */

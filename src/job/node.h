@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "job/pairs.h"
 #include "job/placement.h"
 #include "job/resources.h"
 
@@ -27,6 +28,14 @@ struct node_window {
 
 /* Where gangs may lie: they cross as few of these as they can. */
 enum level { LEVEL_ANY, LEVEL_RACK, LEVEL_SWITCH, LEVEL_NODE, LEVEL_ISLAND };
+
+const char *level_word(enum level l); /* "rack", ... */
+int level_from_word(const char *word, enum level *out);
+const char *node_state_word(enum node_state s); /* "open", ... */
+int node_state_from_word(const char *word, enum node_state *out);
+/* "zone=a,disk=nvme" of pairs, and back.  -1: too long, or a ',', '=' or space in one. */
+int node_labels_write(const struct pairs *p, char out[NODE_LABELS_MAX]);
+void node_labels_read(const char *text, struct pairs *out);
 
 struct node {
 	char name[NODE_NAME_MAX];

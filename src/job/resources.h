@@ -17,7 +17,8 @@
 struct device_count {
 	char type[DEVICE_TYPE_MAX];
 	int count;
-	int share_milli; /* asked for: of one device that others may use too; 0: whole ones */
+	int share_milli; /* asked for: of one device that others may use too; 0: whole ones.
+			  * In a sum: count parts of that size */
 };
 
 struct resources {
@@ -30,9 +31,16 @@ struct resources {
 bool device_matches(const char *asked, const char *has);
 /* All that would do for `asked` is of that type: "gpu:a100" is within "gpu". */
 bool device_within(const char *asked, const char *type);
+/* "2": so many whole ones; "0.5": a share of one.  -1: neither, or more than `most`. */
+int device_amount(const char *text, int64_t most, struct device_count *out);
+int64_t device_milli(const struct device_count *d); /* all of it, in parts */
+void device_set_milli(struct device_count *d, int64_t milli);
 int resources_device(const struct resources *r, const char *type); /* 0: none */
+int64_t resources_milli(const struct resources *r, const char *type);
 /* A count of 0 takes the kind away.  False: no place for one more kind, or a bad type. */
 bool resources_set_device(struct resources *r, const char *type, int count);
+bool resources_set_share(struct resources *r, const char *type, int count,
+			 int share_milli);
 bool resources_fit(const struct resources *want, const struct resources *have);
 /* Sums end at the bounds of their type.  A kind for which there is no place is left out:
  * spec_check sees to it that one job has no more than DEVICE_KINDS_MAX. */

@@ -34,6 +34,7 @@ static void role_fini(struct role *r)
 		free(r->ports[i].name);
 	free(r->ports);
 	pairs_fini(&r->env);
+	pairs_fini(&r->where);
 	free(r->name);
 	free(r->image);
 }

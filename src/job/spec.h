@@ -14,9 +14,10 @@
 #include "base/doc.h"
 #include "base/err.h"
 #include "job/array.h"
+#include "job/node.h"
 #include "job/pairs.h"
 #include "job/problem.h"
-#include "job/resources.h"
+#include "job/role.h"
 #include "job/secret_use.h"
 
 #define SPEC_ROLES_MAX    64
@@ -24,29 +25,6 @@
 #define SPEC_NAME_MAX     128
 #define SPEC_BYTES_MAX    (256 << 10) /* of its canonical JSON */
 #define SPEC_PRIORITY_MAX 1000        /* from -1000 to 1000, 0 when not given */
-#define SPEC_ALL          (-1)        /* completion: all tasks; retry: no bound */
-
-struct port_ask {
-	char *name;
-	int count; /* at least 1 */
-	int fixed; /* 0: any free one; else this very number, on the task's own address */
-};
-
-struct role {
-	char *name; /* "main" when the file has just one command */
-	int count;
-	char **argv;      /* what is executed: { "sh", "-c", line } for a shell line */
-	size_t argc;      /* argv[argc] is NULL */
-	char *shell_line; /* as written, or NULL when argv was given */
-	char *image;      /* "host" */
-	struct resources each; /* of one task */
-	int64_t shm_bytes;     /* 0 before the check: half of the memory */
-	struct pairs env;
-	struct port_ask *ports; /* after the check: those of any number first */
-	size_t port_count;
-	int fail_after; /* failed tasks that end the job as failed; SPEC_ALL: only when all did */
-	int succeed_after; /* succeeded tasks that end the job as succeeded; SPEC_ALL: when all did */
-};
 
 struct channel {
 	char *name, *uri; /* an output's uri may be NULL: the job's own storage */
@@ -71,6 +49,8 @@ struct spec {
 	char *name, *group;
 	int priority;
 	bool preemptible;
+	enum level within; /* how near to each other its tasks are wished to be, */
+	bool within_must;  /* or must be */
 	struct pairs labels;
 	struct pairs hyperparameters; /* values are JSON: 0.1, "adam", [1, 2] */
 	struct role *roles;
@@ -93,9 +73,6 @@ struct spec {
 struct spec *spec_create(void); /* every default but those that depend on other fields */
 void spec_destroy(struct spec *s);          /* NULL is fine */
 struct role *spec_add_role(struct spec *s); /* valid until the next is added */
-void role_set_shell(struct role *r, const char *line);
-void role_set_argv(struct role *r, const char *const *argv, size_t argc);
-struct port_ask *role_add_port(struct role *r, const char *name);
 struct channel *spec_add_input(struct spec *s, const char *name, const char *uri);
 struct channel *spec_add_output(struct spec *s, const char *name, const char *uri);
 struct service *spec_add_service(struct spec *s, const char *name, const char *role,

@@ -276,6 +276,9 @@ void spec_check(struct spec *s, struct problems *out)
 	if (s->group)
 		check_name(&c, "group", s->group, NAME_MAX_BYTES - 1);
 	check_range(&c, "priority", s->priority, -SPEC_PRIORITY_MAX, SPEC_PRIORITY_MAX);
+	if (s->within_must && s->within == LEVEL_ANY)
+		check_bad(&c, "within-must",
+			  "says nothing without within: rack, switch, node or island");
 	check_labels(&c, s);
 	check_hyperparameters(&c, s);
 	check_retry(&c, &s->retry);

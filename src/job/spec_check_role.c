@@ -33,19 +33,69 @@ static void check_env(struct check *c, const struct role *r)
 	check_leave(c, at);
 }
 
+/* "gpu", "gpu:a100" or "gpu:a100|v100". */
+static bool is_device(const char *type)
+{
+	char word[DEVICE_TYPE_MAX];
+
+	for (const char *end = ":"; *type; end = "|") {
+		size_t n = strcspn(type, end);
+		memcpy(word, type, n);
+		word[n] = 0;
+		if (!check_is_name(word, "._-:"))
+			return false;
+		type += n;
+		if (!*type)
+			return true;
+		type++;
+	}
+	return false;
+}
+
 static void check_devices(struct check *c, const struct resources *each)
 {
 	size_t at = check_enter(c, "devices");
+	int shares = 0;
 
 	for (int i = 0; i < DEVICE_KINDS_MAX && each->devices[i].type[0]; i++) {
 		const struct device_count *d = &each->devices[i];
-		if (!check_is_name(d->type, "._-:"))
-			check_bad(c, d->type,
-				  "not a kind of device; allowed are " CHECK_NAME_RULE
-				  ", and ':'");
+		if (!is_device(d->type))
+			check_bad(
+				c, d->type,
+				"not a kind of device; allowed are " CHECK_NAME_RULE
+				", then perhaps ':' and models with '|' between, as in gpu:a100|v100");
 		else
 			check_range(c, d->type, d->count, 0, DEVICES_MAX);
+		if (d->share_milli && (d->count != 1 || d->share_milli < 0 ||
+				       d->share_milli >= DEVICE_SHARE))
+			check_bad(
+				c, d->type,
+				"a share is less than one device; whole devices are whole numbers");
+		shares += d->share_milli != 0;
 	}
+	if (shares > 1)
+		check_bad(c, "", "a task may share devices of one kind only");
+	check_leave(c, at);
+}
+
+static void check_where(struct check *c, const struct role *r)
+{
+	size_t at = check_enter(c, "where");
+	char text[NODE_LABELS_MAX];
+	bool fine = true;
+
+	for (size_t i = 0; i < r->where.count; i++) {
+		const struct pair *p = &r->where.items[i];
+		if (check_is_name(p->key, "._-/") && check_is_name(p->value, "._-/"))
+			continue;
+		check_bad(c, p->key,
+			  "a node's label and its value are " CHECK_NAME_RULE
+			  ", and '/'");
+		fine = false;
+	}
+	if (fine && node_labels_write(&r->where, text) < 0)
+		check_bad(c, "", "at most %d characters together are allowed",
+			  NODE_LABELS_MAX - 1);
 	check_leave(c, at);
 }
 
@@ -153,19 +203,22 @@ static void check_command(struct check *c, const struct role *r)
 		check_text(c, "command", r->argv[i]);
 }
 
+/* What the policy counts must be there however few tasks it starts with. */
 static void check_completion(struct check *c, const struct role *r)
 {
 	size_t at = check_enter(c, "completion");
+	int most = r->least ? r->least : r->count;
+	const char *what = r->least ? "min" : "count";
 
-	if (r->fail_after != SPEC_ALL && (r->fail_after < 1 || r->fail_after > r->count))
+	if (r->fail_after != SPEC_ALL && (r->fail_after < 1 || r->fail_after > most))
 		check_bad(c, "fail-after",
-			  "%d is out of range; allowed is 1 to the role's count, or all",
-			  r->fail_after);
+			  "%d is out of range; allowed is 1 to the role's %s, or all",
+			  r->fail_after, what);
 	if (r->succeed_after != SPEC_ALL &&
-	    (r->succeed_after < 1 || r->succeed_after > r->count))
+	    (r->succeed_after < 1 || r->succeed_after > most))
 		check_bad(c, "succeed-after",
-			  "%d is out of range; allowed is 1 to the role's count, or all",
-			  r->succeed_after);
+			  "%d is out of range; allowed is 1 to the role's %s, or all",
+			  r->succeed_after, what);
 	check_leave(c, at);
 }
 
@@ -177,6 +230,12 @@ void check_role(struct check *c, struct role *r)
 		r->image = mem_strdup("host");
 	check_name(c, "name", r->name, SPEC_ROLE_NAME_MAX);
 	check_range(c, "count", r->count, 1, SPEC_TASKS_MAX);
+	if (r->least < 0 || r->least > r->count)
+		check_bad(c, "min",
+			  "%d is out of range; allowed is 1 to the role's count",
+			  r->least);
+	else if (r->least == r->count)
+		r->least = 0;
 	check_command(c, r);
 	if (strcmp(r->image, "host") != 0)
 		check_bad(
@@ -184,6 +243,7 @@ void check_role(struct check *c, struct role *r)
 			"images come with the container engines in a later version; leave image out "
 			"or write image: host");
 	check_resources(c, r);
+	check_where(c, r);
 	check_env(c, r);
 	check_ports(c, r);
 	check_completion(c, r);

@@ -47,6 +47,17 @@ static void put_pairs(struct json *j, const char *key, const struct pairs *p, bo
 	json_end(j);
 }
 
+/* 2, or 0.5 of one. */
+static void put_device(struct json *j, const struct device_count *d)
+{
+	char text[UNITS_TEXT_MAX];
+
+	if (d->share_milli)
+		json_raw(j, d->type, units_show_cpu(device_milli(d), text));
+	else
+		json_i64(j, d->type, d->count);
+}
+
 static void put_resources(struct json *j, const struct role *r)
 {
 	char cpu[UNITS_TEXT_MAX];
@@ -58,7 +69,7 @@ static void put_resources(struct json *j, const struct role *r)
 	if (r->each.devices[0].type[0]) {
 		json_object(j, "devices");
 		for (int i = 0; i < DEVICE_KINDS_MAX && r->each.devices[i].type[0]; i++)
-			json_i64(j, r->each.devices[i].type, r->each.devices[i].count);
+			put_device(j, &r->each.devices[i]);
 		json_end(j);
 	}
 	json_end(j);
@@ -84,6 +95,8 @@ static void put_role(struct json *j, const struct role *r)
 	json_object(j, NULL);
 	json_str(j, "name", r->name);
 	json_i64(j, "count", r->count);
+	if (r->least)
+		json_i64(j, "min", r->least);
 	if (r->shell_line) {
 		json_str(j, "command", r->shell_line);
 	} else {
@@ -94,6 +107,7 @@ static void put_role(struct json *j, const struct role *r)
 	}
 	json_str(j, "image", r->image);
 	put_resources(j, r);
+	put_pairs(j, "where", &r->where, false);
 	put_pairs(j, "env", &r->env, false);
 	put_ports(j, r);
 	json_object(j, "completion");
@@ -222,6 +236,10 @@ void spec_to_json(const struct spec *s, struct buf *out)
 		json_str(&j, "group", s->group);
 	json_i64(&j, "priority", s->priority);
 	json_bool(&j, "preemptible", s->preemptible);
+	if (s->within != LEVEL_ANY)
+		json_str(&j, "within", level_word(s->within));
+	if (s->within_must)
+		json_bool(&j, "within-must", true);
 	put_pairs(&j, "labels", &s->labels, false);
 	json_array(&j, "roles");
 	for (size_t i = 0; i < s->role_count; i++)
@@ -340,26 +358,34 @@ static void take_command(struct take *t, const struct doc_node *map, struct role
 	role_set_argv(r, argv, argc);
 }
 
+static void take_devices(struct take *t, const struct doc_node *map,
+			 struct resources *out)
+{
+	for (const struct doc_node *c = map ? map->first : NULL; c; c = c->next) {
+		struct device_count d = { 0 };
+		if (!c->key || c->kind != DOC_NUMBER ||
+		    device_amount(c->text, DEVICES_MAX, &d) < 0 ||
+		    !resources_set_share(out, c->key, d.count, d.share_milli))
+			t->bad = "devices";
+	}
+}
+
 static void take_role(struct take *t, const struct doc_node *map, struct role *r)
 {
-	const struct doc_node *res = doc_get(map, "resources"),
-			      *devices = doc_get(res, "devices");
+	const struct doc_node *res = doc_get(map, "resources");
 	const struct doc_node *ports = doc_get(map, "ports"),
 			      *done = doc_get(map, "completion");
 
 	r->name = take_text(t, map, "name");
 	r->image = take_text(t, map, "image");
 	take_int(t, map, "count", &r->count);
+	take_int(t, map, "min", &r->least);
 	take_command(t, map, r);
 	take_unit(t, res, "cpu", units_cpu, &r->each.cpu_milli);
 	take_unit(t, res, "memory", units_bytes, &r->each.memory_bytes);
 	take_unit(t, res, "shm", units_bytes, &r->shm_bytes);
-	for (const struct doc_node *c = devices ? devices->first : NULL; c; c = c->next) {
-		int count = 0;
-		take_int(t, devices, c->key ? c->key : "", &count);
-		if (!c->key || !resources_set_device(&r->each, c->key, count))
-			t->bad = "devices";
-	}
+	take_devices(t, doc_get(res, "devices"), &r->each);
+	take_pairs(t, map, "where", &r->where);
 	take_pairs(t, map, "env", &r->env);
 	for (const struct doc_node *c = ports ? ports->first : NULL; c; c = c->next) {
 		struct port_ask *p = role_add_port(r, c->key ? c->key : "");
@@ -470,6 +496,9 @@ struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 	s->code = take_text(&t, map, "code");
 	take_int(&t, map, "priority", &s->priority);
 	s->preemptible = doc_bool(map, "preemptible", false);
+	s->within_must = doc_bool(map, "within-must", false);
+	if (level_from_word(doc_str(map, "within", "any"), &s->within) < 0)
+		t.bad = "within";
 	take_pairs(&t, map, "labels", &s->labels);
 	take_hyperparameters(map, &s->hyperparameters);
 	for (const struct doc_node *c = roles ? roles->first : NULL; c; c = c->next)

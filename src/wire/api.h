@@ -60,6 +60,8 @@ struct wire_node {
 void wire_node_write(struct json *j, const char *key, const struct wire_node *n);
 void wire_node_read(const struct doc_node *map, struct wire_node *out);
 
+/* {"gpu": 2, "npu": 0.5} */
+void wire_devices_write(struct json *j, const char *key, const struct resources *r);
 void wire_resources_write(struct json *j, const char *key, const struct resources *r);
 void wire_resources_read(const struct doc_node *map, struct resources *out);
 /* {"cpu_milli","memory_bytes","devices":{...},"max_running_jobs"}; absent: no limit. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "wire/parts.h"
 
 static void write_exit(struct json *j, const struct task_exit *x)
@@ -25,6 +26,24 @@ static void write_exit(struct json *j, const struct task_exit *x)
 	json_end(j);
 }
 
+static void write_shares(struct json *j, const struct placement *p)
+{
+	char text[UNITS_TEXT_MAX];
+	bool any = false;
+
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && p->devices[i].type[0]; i++) {
+		if (!p->devices[i].share_milli)
+			continue;
+		if (!any)
+			json_object(j, "shares");
+		any = true;
+		json_raw(j, p->devices[i].type,
+			 units_show_cpu(p->devices[i].share_milli, text));
+	}
+	if (any)
+		json_end(j);
+}
+
 static void write_place(struct json *j, const struct placement *p)
 {
 	char address[16];
@@ -42,6 +61,7 @@ static void write_place(struct json *j, const struct placement *p)
 		json_end(j);
 	}
 	json_end(j);
+	write_shares(j, p);
 	json_array(j, "ports");
 	for (int i = 0; i < p->port_count; i++)
 		json_i64(j, NULL, p->ports[i]);
@@ -161,7 +181,8 @@ static void read_exit(const struct doc_node *map, struct task_exit *out)
 	memcpy(out->text, text, strnlen(text, sizeof out->text - 1));
 }
 
-static void read_devices(const struct doc_node *map, struct placement *out)
+static void read_devices(const struct doc_node *map, const struct doc_node *shares,
+			 struct placement *out)
 {
 	size_t i = 0;
 
@@ -176,6 +197,11 @@ static void read_devices(const struct doc_node *map, struct placement *out)
 			    str_to_i64(n->text, 0, DEVICES_MAX - 1, &bit) == 0)
 				out->devices[i].mask |= 1ull << bit;
 		}
+		const struct doc_node *share = doc_get(shares, d->key);
+		int64_t milli;
+		if (share && share->kind == DOC_NUMBER &&
+		    units_cpu(share->text, &milli) == 0 && milli < DEVICE_SHARE)
+			out->devices[i].share_milli = (int)milli;
 		i++;
 	}
 }
@@ -189,7 +215,7 @@ static void read_place(const struct doc_node *map, struct placement *out)
 	memcpy(out->node, node, strnlen(node, NODE_NAME_MAX - 1));
 	out->slot = wire_int(map, "slot");
 	if (devices)
-		read_devices(devices, out);
+		read_devices(devices, doc_get(map, "shares"), out);
 	for (const struct doc_node *n = ports ? ports->first : NULL; n; n = n->next) {
 		int64_t port;
 		if (out->port_count < PORTS_MAX && n->kind == DOC_NUMBER &&
@@ -261,6 +287,7 @@ static void read_life(const struct doc_node *map, struct job *out)
 	if (stop)
 		read_stop(stop, out);
 	size_t rank = 0;
+	job_set_tasks(out, tasks ? tasks->count : 0);
 	for (const struct doc_node *t = tasks ? tasks->first : NULL;
 	     t && rank < out->task_count; t = t->next, rank++)
 		read_task(t, out, &out->tasks[rank]);

@@ -5,17 +5,26 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "wire/parts.h"
+
+void wire_devices_write(struct json *j, const char *key, const struct resources *r)
+{
+	char text[UNITS_TEXT_MAX];
+
+	json_object(j, key);
+	for (size_t i = 0; i < DEVICE_KINDS_MAX && r->devices[i].count > 0; i++)
+		json_raw(j, r->devices[i].type,
+			 units_show_cpu(device_milli(&r->devices[i]), text));
+	json_end(j);
+}
 
 void wire_resources_write(struct json *j, const char *key, const struct resources *r)
 {
 	json_object(j, key);
 	json_i64(j, "cpu_milli", r->cpu_milli);
 	json_i64(j, "memory_bytes", r->memory_bytes);
-	json_object(j, "devices");
-	for (size_t i = 0; i < DEVICE_KINDS_MAX && r->devices[i].count > 0; i++)
-		json_i64(j, r->devices[i].type, r->devices[i].count);
-	json_end(j);
+	wire_devices_write(j, "devices", r);
 	json_end(j);
 }
 
@@ -28,9 +37,14 @@ void wire_resources_read(const struct doc_node *map, struct resources *out)
 		return;
 	out->cpu_milli = doc_i64(map, "cpu_milli", 0);
 	out->memory_bytes = doc_i64(map, "memory_bytes", 0);
-	for (const struct doc_node *d = devices ? devices->first : NULL; d; d = d->next)
-		if (d->key && strlen(d->key) < DEVICE_TYPE_MAX)
-			resources_set_device(out, d->key, wire_int(devices, d->key));
+	for (const struct doc_node *d = devices ? devices->first : NULL; d; d = d->next) {
+		struct device_count n = { 0 };
+		int64_t milli;
+		if (!d->key || d->kind != DOC_NUMBER || units_cpu(d->text, &milli) < 0)
+			continue;
+		device_set_milli(&n, milli);
+		resources_set_share(out, d->key, n.count, n.share_milli);
+	}
 }
 
 void wire_node_write(struct json *j, const char *key, const struct wire_node *n)

@@ -147,6 +147,10 @@ static int check_item(const struct wire_field *f, const struct doc_node *n,
 		return check_int(&plain, n, path, err);
 	if (str_eq(of, "count"))
 		return check_int(&count, n, path, err);
+	if (str_eq(of, "amount"))
+		return n->kind == DOC_NUMBER && n->text[0] != '-'
+			       ? 0
+			       : wrong(path, err, "a number from 0 is wanted");
 	if (!str_eq(of, "ints"))
 		return check_shape(wire_shape_find(of), n, path, err);
 	if (n->kind != DOC_LIST)

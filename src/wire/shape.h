@@ -25,10 +25,10 @@ enum wire_kind {
 	WIRE_BOOL,   /* */
 	WIRE_ANY,    /* whatever JSON there is */
 	WIRE_OBJECT, /* of: its shape */
-	WIRE_LIST,   /* of: a shape, or "text", "int", "count" (0 to INT32_MAX), "ints",
+	WIRE_LIST, /* of: a shape, or "text", "int", "count" (0 to INT32_MAX), "amount" (0.5), "ints",
 		      * "any"; max: how many; words and pattern:
 		      * of each text */
-	WIRE_MAP,    /* any key to: as a list's */
+	WIRE_MAP, /* any key to: as a list's */
 	WIRE_KIND_COUNT
 };
 

@@ -68,6 +68,7 @@ static const struct wire_field task[] = {
 	{ "slot", WIRE_INT, OPT, "its number on the node" },
 	{ "address", WIRE_TEXT, OPT, "its own loopback address" },
 	{ "devices", WIRE_MAP, OPT, "device type to the numbers it has", "ints" },
+	{ "shares", WIRE_MAP, OPT, "device type to how much of that one device is its", "amount" },
 	{ "ports", WIRE_LIST, OPT, "the ports it was given", "int" },
 	{ "started_ms", TIME, "null: not yet" },
 	{ "ended_ms", TIME, "null: not yet" },
@@ -171,7 +172,7 @@ static const struct wire_field ask[] = {
 	{ "tasks", WIRE_INT, 0, "how many" },
 	{ "cpu_milli", WIRE_INT, 0, "thousandths of a core, of all tasks together" },
 	{ "memory_bytes", WIRE_INT, 0, "memory" },
-	{ "devices", WIRE_MAP, 0, "device type to count", "int" },
+	{ "devices", WIRE_MAP, 0, "device type to how many, or to a share of one", "amount" },
 	{ 0 }
 };
 static const struct wire_field waiting[] = {
@@ -206,7 +207,9 @@ static const struct wire_field event_exit[] = {
 static const struct wire_field event_place[] = {
 	{ "node", WIRE_TEXT, 0, "where" },
 	{ "slot", WIRE_INT, 0, "its number there" },
+	{ "role", WIRE_INT, OPT, "whose task it is, by number; 0" },
 	{ "devices", WIRE_MAP, 0, "device type to a mask of numbers", "int" },
+	{ "shares", WIRE_MAP, OPT, "device type to thousandths of that one device", "int" },
 	{ "ports", WIRE_LIST, OPT, "given to it", "int" },
 	{ 0 }
 };

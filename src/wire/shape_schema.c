@@ -83,6 +83,12 @@ static void put_count(struct json *j)
 	json_i64(j, "maximum", INT32_MAX);
 }
 
+static void put_amount(struct json *j)
+{
+	json_str(j, "type", "number");
+	json_i64(j, "minimum", 0);
+}
+
 /* What is in a list or a map. */
 static void put_item(struct json *j, const char *key, const struct wire_field *f)
 {
@@ -98,6 +104,8 @@ static void put_item(struct json *j, const char *key, const struct wire_field *f
 		json_str(j, "type", "integer");
 	else if (str_eq(of, "count"))
 		put_count(j);
+	else if (str_eq(of, "amount"))
+		put_amount(j);
 	else if (str_eq(of, "ints"))
 		put_ints(j);
 	else if (!str_eq(of, "any"))

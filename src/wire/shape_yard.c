@@ -42,7 +42,7 @@ static const struct wire_field health[] = {
 static const struct wire_field resources[] = {
 	{ "cpu_milli", WIRE_INT, 0, "thousandths of a core" },
 	{ "memory_bytes", WIRE_INT, 0, "memory" },
-	{ "devices", WIRE_MAP, 0, "device type to count", "int" },
+	{ "devices", WIRE_MAP, 0, "device type to how many, in parts too", "amount" },
 	{ 0 }
 };
 static const struct wire_field node[] = {

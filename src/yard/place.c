@@ -10,7 +10,9 @@
 /* A checked spec has its ports in the order plan gives them out: any number first, then fixed. */
 static void fill_role(const struct role *r, struct gang_role *out)
 {
-	*out = (struct gang_role){ .count = r->count, .each = r->each };
+	*out = (struct gang_role){ .count = r->count,
+				   .least = r->least,
+				   .each = r->each };
 	for (size_t i = 0; i < r->port_count; i++) {
 		if (!r->ports[i].fixed)
 			out->any_ports += r->ports[i].count;

@@ -112,6 +112,26 @@ static void single(void)
 	job_destroy(j);
 }
 
+static void share(void)
+{
+	struct job *j =
+		job_from("{\"name\":\"s\",\"roles\":[{\"name\":\"main\"," ROLE
+			 ",\"resources\":{\"devices\":{\"gpu:a100|v100\":0.25}}}]}",
+			 "alice");
+	struct placement *p = &j->tasks[0].place;
+	struct bundle *b;
+
+	strcpy(p->devices[0].type, "gpu:v100");
+	p->devices[0].mask = 4;
+	p->devices[0].share_milli = 250;
+	b = contract_bundle(j, 0, &(struct contract_places){ .attempt_folder = "/a" });
+	IS(env(b, "YARD_DEVICES_GPU_V100"), "2", "a shared device is named as any other");
+	IS(env(b, "YARD_DEVICE_SHARE"), "0.25", "and how much of it is the task's");
+	IS(env(b, "CUDA_VISIBLE_DEVICES"), "2", "it is seen whole");
+	bundle_destroy(b);
+	job_destroy(j);
+}
+
 static const char gang[] =
 	"{\"name\":\"g\",\"roles\":["
 	"{\"name\":\"ps\",\"count\":1," ROLE
@@ -271,6 +291,7 @@ static void long_names(void)
 int main(void)
 {
 	single();
+	share();
 	several();
 	names();
 	long_names();

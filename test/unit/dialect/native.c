@@ -96,6 +96,44 @@ static const char whole_json[] =
 	"\"server\",\"port\":\"rpc\"}},\"after\":[12],\"after-ok\":[13,14],\"code\":"
 	"\"0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\"}";
 
+static const char placed[] = "name: p\n"
+			     "within: rack\n"
+			     "within-must: true\n"
+			     "roles:\n"
+			     "- name: a\n"
+			     "  count: 4\n"
+			     "  min: 2\n"
+			     "  command: x\n"
+			     "  where: {zone: a, disk: nvme}\n"
+			     "  resources: {devices: {gpu: 0.5}}\n"
+			     "- name: b\n"
+			     "  count: 2\n"
+			     "  min: 2\n"
+			     "  command: x\n"
+			     "  resources: {devices: {'gpu:a100|v100': 2.0}}\n";
+
+static const char placed_json[] =
+	"{\"name\":\"p\",\"priority\":0,\"preemptible\":false,\"within\":\"rack\",\"within-must\":true,"
+	"\"roles\":[{\"name\":\"a\",\"count\":4,\"min\":2,\"command\":\"x\",\"image\":\"host\",\"resources\":"
+	"{\"cpu\":1,\"memory\":\"1Gi\",\"shm\":\"512Mi\",\"devices\":{\"gpu\":0.5}},\"where\":{\"zone\":\"a\","
+	"\"disk\":\"nvme\"},\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}},{\"name\":\"b\",\"count\":2,"
+	"\"command\":\"x\",\"image\":\"host\",\"resources\":{\"cpu\":1,\"memory\":\"1Gi\",\"shm\":\"512Mi\","
+	"\"devices\":{\"gpu:a100|v100\":2}}," DONE REST;
+
+static void placement(void)
+{
+	AUTO_BUF struct buf again = { 0 };
+	AUTO_DOC struct doc *doc = doc_parse_json(placed_json, strlen(placed_json), NULL);
+	AUTO_SPEC struct spec *s = doc ? spec_from_json(doc_root(doc), NULL) : NULL;
+
+	IS(json_of(placed), placed_json,
+	   "shares, models, labels, nearness, a least number; min that is count is left out");
+	IS(json_of(placed_json), placed_json, "as JSON it means the same");
+	if (s)
+		spec_to_json(s, &again);
+	IS(buf_str(&again), placed_json, "and is stored without loss");
+}
+
 static void whole_form(void)
 {
 	AUTO_BUF struct buf again = { 0 };
@@ -164,6 +202,15 @@ static void wrong_values(void)
 	      "at most resources.memory (1Mi) is allowed");
 	wrong("command: x\nresources: {devices: {gpu: 65}}\n",
 	      "2:28 resources.devices.gpu", "from 0 to 64");
+	wrong("command: x\nresources: {devices: {gpu: 1.5}}\n",
+	      "2:28 resources.devices.gpu",
+	      "a whole number from 0 to 64, or a share of one device such as 0.5");
+	wrong("command: x\nresources: {devices: {gpu: 0.3333}}\n",
+	      "2:28 resources.devices.gpu", "in thousandths");
+	wrong("command: x\nwithin: galaxy\n", "2:9 within",
+	      "allowed is rack, switch, node or island");
+	wrong("command: x\ncount: 2\nmin: 3\n", "3:6 min", "1 to the role's count");
+	wrong("command: x\nwhere: {zone: a b}\n", "2:15 where.zone", "a node's label");
 	wrong("command: x\ntime-limit: 30m1h\n", "2:13 time-limit",
 	      "allowed is a time such as 90s, 1.5h or 1h30m");
 	wrong("command: {a: b}\n", "1:10 command",
@@ -362,6 +409,7 @@ int main(void)
 	native = dialect_find(DIALECT_NATIVE, NULL);
 	short_form();
 	whole_form();
+	placement();
 	unknown_fields();
 	wrong_values();
 	wrong_roles();

@@ -349,10 +349,101 @@ static void priority_changes(void)
 	job_destroy(j);
 }
 
+/* A role that may start with fewer tasks than it asks for. */
+static struct spec *flexible(void)
+{
+	struct spec *s = two_tasks(1);
+	struct role *r = spec_add_role(s);
+	struct problems p = { 0 };
+
+	r->name = mem_strdup("helper");
+	role_set_shell(r, "true");
+	s->roles[0].count = 4;
+	s->roles[0].least = 2;
+	s->roles[0].fail_after = SPEC_ALL;
+	spec_check(s, &p);
+	OK(p.count == 0, "min beside count is right");
+	problems_fini(&p);
+	return s;
+}
+
+static void place(struct job *j, size_t count)
+{
+	struct placement places[5] = { 0 };
+	struct event e = { .kind = EV_PLACED, .job = 7, .places = places };
+
+	for (size_t i = 0; i < count; i++) {
+		places[i].slot = (int)i + 1;
+		places[i].role = i + 1 == count;
+	}
+	e.attempt = j->attempt + 1;
+	e.place_count = count;
+	if (OK(job_legal(j, &e), "it starts as %zu tasks", count))
+		job_apply(j, &e);
+}
+
+static void tell(struct job *j, enum event_kind kind, int task, int code)
+{
+	struct event e = { .kind = kind, .job = 7, .attempt = j->attempt, .task = task };
+
+	e.exit.code = code;
+	if (OK(job_legal(j, &e), "task %d: %s", task, event_kind_word(kind)))
+		job_apply(j, &e);
+}
+
+static void fewer_tasks(void)
+{
+	struct job *j = submit(flexible());
+	struct placement places[6] = { 0 };
+	struct event e = { .kind = EV_PLACED, .job = 7, .attempt = 1, .places = places };
+
+	IS_INT(j->task_count, 5, "before it is placed it has all its tasks");
+	e.place_count = 2;
+	OK(!job_legal(j, &e), "it does not start below the least");
+	e.place_count = 6;
+	OK(!job_legal(j, &e), "nor with more than it asked for");
+	e.place_count = 3;
+	OK(!job_legal(j, &e), "nor without a task of the other role");
+	places[1].role = 1;
+	OK(!job_legal(j, &e), "nor out of order");
+	places[1].role = 7;
+	OK(!job_legal(j, &e), "nor with a role that is none");
+	place(j, 3);
+	IS_INT(j->task_count, 3, "then those that were placed");
+	OK(job_rank(j, "helper", 0) == 2 && job_rank(j, "worker", 1) == 1 &&
+		   job_rank(j, "worker", 2) == -1,
+	   "ranks go through the roles without holes");
+	OK(j->tasks[2].place.slot == 3 && j->tallies[0].count == 2,
+	   "each has its own place");
+	e = (struct event){ .kind = EV_STARTED, .job = 7, .attempt = 1, .task = 3 };
+	OK(!job_legal(j, &e), "the others do not exist");
+	for (int i = 0; i < 3; i++)
+		tell(j, EV_STARTED, i, 0);
+	OK(j->state == JOB_RUNNING, "it runs when those have started");
+	tell(j, EV_EXITED, 0, 1);
+	OK(j->stop == STOP_NONE, "one failed of two that there are is not all");
+	tell(j, EV_EXITED, 1, 1);
+	OK(j->decided == OUTCOME_FAILED, "both are all, though the file says four");
+	tell(j, EV_EXITED, 2, 0);
+	OK(j->state == JOB_COLLECTING, "and it is over with them");
+	tell(j, EV_COLLECTED, 0, 0);
+	e = (struct event){ .job = 7 };
+	job_settle(j, 1000, &e);
+	e.job = 7;
+	job_apply(j, &e);
+	event_fini(&e);
+	tell(j, EV_REQUEUED, 0, 0);
+	place(j, 5);
+	OK(j->task_count == 5 && job_rank(j, "worker", 3) == 3 &&
+		   job_rank(j, "helper", 0) == 4 && j->starting_count == 5,
+	   "another attempt may have them all");
+	job_destroy(j);
+}
+
 static void written_and_read(void)
 {
 	struct placement place = {
-		.node = "n1", .slot = 3, .ports = { 20001 }, .port_count = 1
+		.node = "n1", .slot = 3, .role = 2, .ports = { 20001 }, .port_count = 1
 	};
 	struct event e = { .kind = EV_PLACED,
 			   .attempt = 2,
@@ -364,12 +455,15 @@ static void written_and_read(void)
 
 	strcpy(place.devices[0].type, "gpu");
 	place.devices[0].mask = 1ull << 63 | 5;
+	strcpy(place.devices[1].type, "npu:910");
+	place.devices[1].mask = 4;
+	place.devices[1].share_milli = 250;
 	event_encode(&e, &text);
 	OK(event_decode(EV_PLACED, buf_str(&text), text.len, &back, &err) == 0,
 	   "PLACED is read back");
 	OK(back.place_count == 1 && !memcmp(&back.places[0], &place, sizeof place) &&
 		   back.attempt == 2,
-	   "with everything it gave, device 63 too");
+	   "with everything it gave, device 63 and a share too");
 	event_fini(&back);
 
 	e = (struct event){ .kind = EV_EXITED, .attempt = 1, .task = 4 };
@@ -412,6 +506,7 @@ int main(void)
 	late_stop();
 	true_end();
 	priority_changes();
+	fewer_tasks();
 	written_and_read();
 	return END();
 }

@@ -11,6 +11,51 @@
 #include "job/placement.h"
 #include "job/spec.h"
 
+static const char *amount(const char *text)
+{
+	static char line[64];
+	struct device_count d = { .count = -1 };
+
+	snprintf(line, sizeof line, "no");
+	if (device_amount(text, 64, &d) == 0)
+		snprintf(line, sizeof line, "%d*%d", d.count, d.share_milli);
+	return line;
+}
+
+static void shares(void)
+{
+	static const char *const wrong[] = { "1.5",    "65",     "500m", "-1",
+					     "",       "x",      ".",    "1e0",
+					     "0.0004", "0.5004", "nan",  "0x1" };
+	struct resources r = { 0 }, half = { 0 }, third = { 0 };
+
+	IS(amount("2"), "2*0", "whole devices");
+	IS(amount("0"), "0*0", "none");
+	IS(amount("0.5"), "1*500", "half a device");
+	IS(amount(".125"), "1*125", "an eighth");
+	IS(amount("0.5000"), "1*500", "noughts behind it say nothing");
+	IS(amount("1.0"), "1*0", "a whole one, however written");
+	for (size_t i = 0; i < COUNT_OF(wrong); i++)
+		IS(amount(wrong[i]), "no", "'%s' is no amount of devices", wrong[i]);
+	resources_set_share(&half, "gpu", 1, 500);
+	resources_set_share(&third, "gpu", 1, 333);
+	resources_add(&r, &half);
+	resources_add(&r, &half);
+	OK(resources_milli(&r, "gpu") == 1000, "two halves are a whole");
+	resources_add(&r, &third);
+	IS_INT(resources_milli(&r, "gpu"), 1333, "sums of shares are exact");
+	resources_sub(&r, &half);
+	resources_sub(&r, &third);
+	resources_sub(&r, &half);
+	OK(!r.devices[0].type[0], "and what is given back leaves no trace");
+	resources_set_device(&r, "gpu", 1);
+	OK(resources_fit(&half, &r) && !resources_fit(&r, &half),
+	   "a half is within a whole, not the other way");
+	resources_scale(&half, 3);
+	OK(!resources_fit(&half, &r) && resources_milli(&half, "gpu") == 1500,
+	   "three halves are more than one");
+}
+
 static void resources(void)
 {
 	struct resources a = { .cpu_milli = 1000, .memory_bytes = 100 }, b = a,
@@ -42,6 +87,7 @@ static void resources(void)
 	OK(!resources_set_device(&a, "z", 1) && resources_device(&a, "r") == 1,
 	   "one kind too many is refused");
 	OK(!resources_set_device(&zero, "", 1), "a kind has a name");
+	shares();
 	a.memory_bytes = INT64_MAX - 1;
 	b.memory_bytes = 100;
 	resources_add(&a, &b);
@@ -177,6 +223,76 @@ static void checks(void)
 	   "dependencies have ids");
 }
 
+static void new_fields(void)
+{
+	struct spec *s = minimal();
+
+	s->roles[0].count = 4;
+	s->roles[0].least = 5;
+	OK(strstr(problem_of(s), "roles[0].min: 5 is out of range"),
+	   "min is at most count");
+	s = minimal();
+	s->roles[0].count = 4;
+	s->roles[0].least = 2;
+	s->roles[0].succeed_after = 3;
+	OK(strstr(problem_of(s), "allowed is 1 to the role's min"),
+	   "what must succeed is there however few it starts with");
+	s = minimal();
+	s->within_must = true;
+	OK(strstr(problem_of(s), "within-must: says nothing without within"),
+	   "a demand needs a level");
+	s = minimal();
+	pairs_set(&s->roles[0].where, "zone", "a,b");
+	OK(strstr(problem_of(s), "roles[0].where.zone:"), "labels are plain words");
+	s = minimal();
+	for (int i = 0; i < 20; i++) {
+		AUTO_FREE char *key = str_printf("label-%d", i);
+		pairs_set(&s->roles[0].where, key, "value");
+	}
+	OK(strstr(problem_of(s), "roles[0].where: at most 127"), "and not too many");
+	s = minimal();
+	resources_set_share(&s->roles[0].each, "gpu", 1, 500);
+	resources_set_share(&s->roles[0].each, "npu", 1, 500);
+	OK(strstr(problem_of(s), "one kind only"), "shares are of one kind");
+	s = minimal();
+	resources_set_device(&s->roles[0].each, "gpu|npu", 1);
+	OK(strstr(problem_of(s), "not a kind of device"), "models stand behind a ':'");
+	s = minimal();
+	resources_set_device(&s->roles[0].each, "gpu:a100|v100", 1);
+	IS(problem_of(s), "fine", "one of several models");
+	s = minimal();
+	resources_set_device(&s->roles[0].each, "gpu:a100|", 1);
+	OK(strstr(problem_of(s), "not a kind of device"), "each has a name");
+}
+
+static void labels(void)
+{
+	struct pairs p = { 0 }, back = { 0 };
+	char text[NODE_LABELS_MAX];
+
+	OK(node_labels_write(&p, text) == 0 && !*text, "no labels are no text");
+	pairs_set(&p, "zone", "a");
+	pairs_set(&p, "disk", "nvme");
+	OK(node_labels_write(&p, text) == 0, "labels can be written");
+	IS(text, "zone=a,disk=nvme", "as one text");
+	node_labels_read(text, &back);
+	OK(back.count == 2 && str_eq(pairs_get(&back, "disk"), "nvme") &&
+		   str_eq(pairs_get(&back, "zone"), "a"),
+	   "and read back");
+	pairs_fini(&p);
+	pairs_fini(&back);
+	for (enum level l = LEVEL_ANY; l <= LEVEL_ISLAND; l++) {
+		enum level again;
+		OK(level_from_word(level_word(l), &again) == 0 && again == l,
+		   "level %s is a word", level_word(l));
+	}
+	for (enum node_state s = NODE_OPEN; s <= NODE_QUARANTINE; s++) {
+		enum node_state again;
+		OK(node_state_from_word(node_state_word(s), &again) == 0 && again == s,
+		   "state %s is a word", node_state_word(s));
+	}
+}
+
 static void totals(void)
 {
 	AUTO_SPEC struct spec *s = minimal();
@@ -245,6 +361,8 @@ int main(void)
 	addresses();
 	exits();
 	checks();
+	new_fields();
+	labels();
 	totals();
 	corrupt();
 	variables();

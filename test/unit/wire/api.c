@@ -72,6 +72,9 @@ static struct job *a_job(void)
 		t->place.slot = (int)i + 1;
 		memcpy(t->place.devices[0].type, "gpu", 4);
 		t->place.devices[0].mask = 1ull << 63 | 1ull << i;
+		memcpy(t->place.devices[1].type, "npu", 4);
+		t->place.devices[1].mask = 2;
+		t->place.devices[1].share_milli = 500;
 		t->place.ports[0] = 20000 + (int)i;
 		t->place.port_count = 1;
 		t->started_ms = 1500;
@@ -114,7 +117,7 @@ static void jobs(void)
 	OK(k->task_count == 3 && k->tasks[2].role == 1 && k->tasks[2].index == 1,
 	   "its tasks by rank");
 	OK(memcmp(&k->tasks[1].place, &j->tasks[1].place, sizeof k->tasks[1].place) == 0,
-	   "a task's whole placement, device 63 too");
+	   "a task's whole placement, device 63 and a share too");
 	OK(k->tasks[1].state == TASK_OVER && memcmp(&k->tasks[1].exit, &j->tasks[1].exit,
 						    sizeof j->tasks[1].exit) == 0,
 	   "how a task ended");
@@ -183,7 +186,8 @@ static void nodes_and_quotas(void)
 			  .capacity = { .cpu_milli = 4000,
 					.memory_bytes = 1LL << 40,
 					.devices = { { "gpu", 8 }, { "npu:910", 2 } } } },
-		.used = { .cpu_milli = 500, .devices = { { "gpu", 1 } } },
+		.used = { .cpu_milli = 500,
+			  .devices = { { "gpu", 1 }, { "npu:910", 1, 500 } } },
 		.tasks = 3
 	};
 	struct quota q = { .limit = { .cpu_milli = -1,

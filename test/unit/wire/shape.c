@@ -27,7 +27,8 @@ static const struct wire_field *field(const char *shape, const char *name)
 static bool basic(const char *of)
 {
 	return str_eq(of, "text") || str_eq(of, "int") || str_eq(of, "ints") ||
-	       str_eq(of, "count") || str_eq(of, "any") || str_eq(of, WIRE_JOB_FILE);
+	       str_eq(of, "count") || str_eq(of, "amount") || str_eq(of, "any") ||
+	       str_eq(of, WIRE_JOB_FILE);
 }
 
 /* How deep it goes; DEPTH_MAX: a circle, or a name that is none. */
