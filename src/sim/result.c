@@ -100,9 +100,12 @@ void sim_figures(struct sim_result *r)
 	sim_figure_set(r, "jobs", (double)r->row_count);
 	sim_figure_set(r, "done", (double)done);
 	sim_figure_set(r, "rejected", rejected);
+	if ((double)(r->row_count - done) > rejected)
+		sim_figure_set(r, "unfinished", (double)(r->row_count - done) - rejected);
 	spread(r, jct_keys, jct, done);
 	spread(r, queue_keys, queue, done);
 	if (done) {
+		sim_figure_set(r, "max_queue_s", queue[done - 1]);
 		sim_figure_set(r, "bounded_slowdown", slow / (double)done);
 		sim_figure_set(r, "makespan_s", last);
 	}

@@ -45,6 +45,8 @@ struct sim_reader {
 	char *(*companion)(const char *path);
 	int (*join)(struct sim_trace *t, const char *text, size_t len, struct err *err);
 	void (*drop)(void *extra); /* NULL: there is no extra */
+	/* The file of nodes that belongs to the trace, by its path; NULL: none is known. */
+	char *(*cluster_beside)(const char *path);
 };
 
 extern const struct sim_reader *const sim_readers[]; /* end with NULL */
