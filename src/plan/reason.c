@@ -5,9 +5,11 @@
 
 #include "base/mem.h"
 #include "base/units.h"
+#include "plan/reason.h"
 #include "plan/words.h"
 
 #define HOLDERS_TOLD 2
+#define VICTIMS_TOLD 4
 
 static int64_t held_devices(const struct plan *p, const struct grant *g,
 			    const struct need *n)
@@ -204,80 +206,168 @@ static void say_order(const struct plan *p, const struct entry *e,
 static void say_position(const struct plan *p, const struct entry *e,
 			 const struct entry *head, struct buf *out)
 {
-	size_t rank = tree_rank(&e->at);
+	int position = plan_position(p, e->id);
 
 	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
 		buf_adds(out, "; ");
 		say_job(p, head->id, out);
 		buf_adds(out, " is ahead");
 	}
-	if (rank == 0)
+	if (position == 1)
 		buf_adds(out, "; it is first in the queue");
 	else
-		buf_printf(out, "; number %zu of %zu in the queue", rank + 1,
-			   tree_count(&p->queue));
+		buf_printf(out, "; number %d of %zu in the queue", position,
+			   plan_waiting(p));
 }
 
-static enum plan_reason_kind say_quota(const struct entry *e, struct buf *out)
+/* A head that it would have to pass lets it: `r` says when that head starts. */
+static bool passes(const struct plan *p, const struct entry *e, const struct entry *head,
+		   int64_t now_ms, struct reservation *r)
+{
+	if (!head || tree_cmp(&head->at, e->at.first, e->at.second) >= 0)
+		return true;
+	backfill_reserve(p, head, r);
+	return backfill_quota_ok(e, head) &&
+	       backfill_ok(p, e, now_ms, r, &p->scratch->picks);
+}
+
+static const struct owner *stops(const struct entry *e, enum quota_short *what,
+				 int *limit)
+{
+	return queue_quota_owner(e->bucket, what, limit);
+}
+
+bool reason_in_way(const struct plan *p, const struct entry *e)
 {
 	enum quota_short what;
 	int limit;
-	const struct owner *o = queue_quota_owner(e->bucket, &what, &limit);
 
-	if (!o)
-		return PLAN_REASON_NONE;
-	words_quota(o, e->shape->ask, what, limit, out);
-	return o->is_group ? PLAN_REASON_GROUP_QUOTA : PLAN_REASON_USER_QUOTA;
+	return e->bucket && !stops(e, &what, &limit) && shape_ever(p, e->shape);
 }
 
-/* Fits now: is it held back for the head, or has no step come by yet? */
-static enum plan_reason_kind say_fits(const struct plan *p, const struct entry *e,
-				      const struct entry *head, struct buf *out)
+/* Fits, but into what is kept for those to whom others give way. */
+static bool claimed(const struct plan *p, const struct entry *e)
+{
+	return preempt_count(p) &&
+	       !shape_fits(p, preempt_open(p), e->shape, &p->scratch->picks);
+}
+
+/* With r, which the caller ends, of the head that it may not pass. */
+static enum plan_reason_kind find(const struct plan *p, const struct entry *e,
+				  int64_t now_ms, struct reservation *r)
+{
+	enum quota_short what;
+	int limit;
+	const struct owner *o = e->claim ? NULL : stops(e, &what, &limit);
+
+	if (e->claim)
+		return PLAN_REASON_PREEMPTING;
+	if (o)
+		return o->is_group ? PLAN_REASON_GROUP_QUOTA : PLAN_REASON_USER_QUOTA;
+	if (!shape_ever(p, e->shape))
+		return PLAN_REASON_NEVER;
+	if (!shape_fits(p, fleet_now(p->fleet), e->shape, &p->scratch->picks))
+		return PLAN_REASON_CAPACITY;
+	if (claimed(p, e))
+		return PLAN_REASON_ORDER;
+	return passes(p, e, queue_peek_head(p), now_ms, r) ? PLAN_REASON_NEW
+							   : PLAN_REASON_ORDER;
+}
+
+enum plan_reason_kind reason_kind(const struct plan *p, const struct entry *e,
+				  int64_t now_ms)
 {
 	struct reservation r = { 0 };
-	bool behind = head && tree_cmp(&head->at, e->at.first, e->at.second) < 0,
-	     may = true;
+	enum plan_reason_kind kind = find(p, e, now_ms, &r);
 
-	if (behind) {
-		backfill_reserve(p, head, &r);
-		may = backfill_quota_ok(e, head) &&
-		      backfill_ok(p, e, p->now_ms, &r, &p->scratch->picks);
-	}
-	if (may)
-		buf_adds(out, "has not been looked at yet");
-	else
-		say_order(p, e, head, &r, out);
 	backfill_fini(&r);
-	return may ? PLAN_REASON_NEW : PLAN_REASON_ORDER;
+	return kind;
+}
+
+static void say_quota(const struct entry *e, struct buf *out)
+{
+	enum quota_short what;
+	int limit;
+	const struct owner *o = stops(e, &what, &limit);
+
+	words_quota(o, e->shape->ask, what, limit, out);
+}
+
+static void say_never(const struct plan *p, const struct entry *e, struct buf *out)
+{
+	struct err err = { 0 };
+
+	words_never(p, e->shape->ask, &err);
+	buf_printf(out, "can never start as the nodes are now: %s", err.text);
+}
+
+/* "job 7 and job 9 give way to it; it starts when they are gone" */
+static void say_preempting(const struct plan *p, const struct claim *c, struct buf *out)
+{
+	size_t count = tree_count(&c->victims), told = 0;
+
+	if (!count) {
+		buf_adds(out, "others gave way to it; it starts now");
+		return;
+	}
+	for (struct tree_node *n = tree_first(&c->victims); n; n = tree_next(n), told++) {
+		if (told == VICTIMS_TOLD && count > VICTIMS_TOLD + 1) {
+			buf_printf(out, " and %zu more", count - told);
+			break;
+		}
+		buf_adds(out, !told ? "" : told + 1 == count ? " and " : ", ");
+		say_job(p, n->first, out);
+	}
+	buf_printf(out, " give%s way to it; it starts when %s gone", count == 1 ? "s" : "",
+		   count == 1 ? "that is" : "they are");
+}
+
+static void say_claimed(const struct plan *p, struct buf *out)
+{
+	buf_adds(out, "would fit now, but what is free is kept for ");
+	say_job(p, preempt_nth(p, 0)->by, out);
+	buf_adds(out, ", to which others give way");
 }
 
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 			       const struct plan_eyes *eyes, struct buf *words)
 {
 	const struct entry *e = map_get(p->jobs, job), *head;
+	struct reservation r = { 0 };
 	enum plan_reason_kind kind;
 
-	if (!e || !e->bucket)
+	if (!e || !(e->bucket || e->claim))
 		return PLAN_REASON_NONE;
 	p->scratch->eyes = eyes;
 	head = queue_peek_head(p);
-	kind = say_quota(e, words);
-	if (kind == PLAN_REASON_NONE) {
-		if (!shape_ever(p, e->shape)) {
-			struct err err = { 0 };
-			words_never(p, e->shape->ask, &err);
-			buf_printf(words, "can never start as the nodes are now: %s",
-				   err.text);
-			kind = PLAN_REASON_NEVER;
-		} else if (!shape_fits(p, fleet_now(p->fleet), e->shape,
-				       &p->scratch->picks)) {
-			say_capacity(p, e->shape->ask, words);
-			kind = PLAN_REASON_CAPACITY;
-		} else {
-			kind = say_fits(p, e, head, words);
-		}
+	kind = find(p, e, p->now_ms, &r);
+	switch (kind) {
+	case PLAN_REASON_USER_QUOTA:
+	case PLAN_REASON_GROUP_QUOTA:
+		say_quota(e, words);
+		break;
+	case PLAN_REASON_NEVER:
+		say_never(p, e, words);
+		break;
+	case PLAN_REASON_CAPACITY:
+		say_capacity(p, e->shape->ask, words);
+		break;
+	case PLAN_REASON_ORDER:
+		if (claimed(p, e))
+			say_claimed(p, words);
+		else
+			say_order(p, e, head, &r, words);
+		break;
+	case PLAN_REASON_PREEMPTING:
+		say_preempting(p, e->claim, words);
+		break;
+	case PLAN_REASON_NEW:
+	case PLAN_REASON_NONE:
+		buf_adds(words, "has not been looked at yet");
+		break;
 	}
 	say_position(p, e, kind == PLAN_REASON_CAPACITY ? head : NULL, words);
+	backfill_fini(&r);
 	p->scratch->eyes = NULL;
 	return kind;
 }

@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+/* When a job will start, by running ahead: those that run end, those before it start as
+ * room comes, until it starts itself.  Three times: with short run times, and everybody
+ * starts who fits; with likely ones, and who does not delay the head may pass it; with
+ * long ones, in the order of the queue.
+ *
+ * What it costs is bounded: so many jobs ahead, so many ends, so many that run are looked
+ * at; a longer queue is taken to go on as its beginning did. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "plan/cells.h"
+#include "plan/reason.h"
+
+#define LINE_MOST   256
+#define ENDS_MAX    4096
+#define RUNNING_MAX 16384
+#define SHADOW_ENDS 20000 /* gone through to see when heads will start */
+#define SURE_KNOWN                                                                       \
+	80           /* of ten one is sooner than the short and one later than the long */
+#define SURE_PART 50 /* how late it may get is not known */
+#define SURE_FAR  40 /* not all that are ahead were looked at */
+
+enum pace { PACE_SHORT, PACE_LIKELY, PACE_LONG, PACE_COUNT };
+
+struct end {
+	int64_t ms;
+	int64_t order;            /* breaks ties */
+	const struct entry *runs; /* NULL: one that started on the way, */
+	size_t started;           /* this one */
+};
+
+struct started {
+	const struct entry *entry;
+	struct cells_takes takes;
+};
+
+struct line { /* one that waits */
+	const struct entry *entry;
+	int want;
+};
+
+struct shadow { /* when the first in line will start, as it looks now */
+	const struct entry *head;
+	int64_t at_ms;
+};
+
+struct way { /* one run */
+	const struct plan *p;
+	const struct entry *target; /* NULL: it is too far behind */
+	struct line *line;
+	size_t count;
+	size_t ahead; /* so many up to the target */
+	enum pace pace;
+	int64_t at_ms;
+	struct cells *cells;
+	struct end *ends; /* a heap, the first on top */
+	size_t end_count, end_cap, ended;
+	struct started *started;
+	size_t started_count;
+	struct owner *user, *group; /* the target's, as they would be */
+	struct shadow shadow;
+	size_t shadow_ends; /* so many more may be gone through to find them */
+};
+
+static int64_t capped(int64_t ms, int64_t limit_ms)
+{
+	return limit_ms > 0 && ms > limit_ms ? limit_ms : ms;
+}
+
+/* How long a job runs; FOREVER: no telling. */
+static int64_t length(const struct entry *e, enum pace pace)
+{
+	int64_t low = e->guess_low_ms ? e->guess_low_ms : e->guess_ms / 4,
+		high = e->guess_high_ms ? e->guess_high_ms : e->guess_ms * 4;
+
+	if (e->guess_ms > 0)
+		return capped(pace == PACE_SHORT    ? low
+			      : pace == PACE_LIKELY ? e->guess_ms
+						    : high,
+			      e->limit_ms);
+	return e->limit_ms > 0 ? e->limit_ms : FOREVER;
+}
+
+/* What is left of one that has run longer than foretold is judged by the next mark, and
+ * past the last by how long it ran (see learn_left). */
+static int64_t overdue(const struct entry *e, enum pace pace, int64_t ran_ms)
+{
+	int64_t mark = length(e, PACE_LONG);
+
+	if (pace == PACE_SHORT && length(e, PACE_LIKELY) > ran_ms)
+		mark = length(e, PACE_LIKELY);
+	if (mark > ran_ms)
+		return (mark - ran_ms) / (pace == PACE_SHORT ? 5 : 2);
+	return pace == PACE_SHORT    ? ran_ms / 9
+	       : pace == PACE_LIKELY ? ran_ms
+				     : 3 * ran_ms;
+}
+
+static int64_t end_of(const struct entry *e, enum pace pace, int64_t now_ms)
+{
+	int64_t ran = now_ms > e->since_ms ? now_ms - e->since_ms : 0,
+		whole = length(e, pace), left;
+
+	if (whole == FOREVER)
+		return FOREVER;
+	left = whole > ran ? whole - ran : e->guess_ms > 0 ? overdue(e, pace, ran) : 0;
+	if (e->limit_ms > 0 && left > e->limit_ms - ran)
+		left = e->limit_ms > ran ? e->limit_ms - ran : 0;
+	return now_ms + left;
+}
+
+static bool sooner(const struct end *a, const struct end *b)
+{
+	return a->ms != b->ms ? a->ms < b->ms : a->order < b->order;
+}
+
+static void sink(struct way *w, size_t at)
+{
+	for (;;) {
+		size_t child = 2 * at + 1;
+		struct end swap = w->ends[at];
+		if (child >= w->end_count)
+			return;
+		if (child + 1 < w->end_count &&
+		    sooner(&w->ends[child + 1], &w->ends[child]))
+			child++;
+		if (!sooner(&w->ends[child], &w->ends[at]))
+			return;
+		w->ends[at] = w->ends[child];
+		w->ends[child] = swap;
+		at = child;
+	}
+}
+
+static void push(struct way *w, struct end end)
+{
+	size_t at = w->end_count;
+
+	mem_grow(&w->ends, &w->end_cap, w->end_count, sizeof *w->ends);
+	w->ends[w->end_count++] = end;
+	for (; at && sooner(&w->ends[at], &w->ends[(at - 1) / 2]); at = (at - 1) / 2) {
+		struct end swap = w->ends[at];
+		w->ends[at] = w->ends[(at - 1) / 2];
+		w->ends[(at - 1) / 2] = swap;
+	}
+}
+
+static void fill_ends(struct way *w)
+{
+	size_t looked = 0;
+
+	for (struct tree_node *n = tree_first(&w->p->running); n && looked < RUNNING_MAX;
+	     n = tree_next(n), looked++) {
+		const struct entry *e = TREE_OF(n, struct entry, at);
+		int64_t ms = end_of(e, w->pace, w->at_ms);
+		if (ms == FOREVER)
+			continue;
+		mem_grow(&w->ends, &w->end_cap, w->end_count, sizeof *w->ends);
+		w->ends[w->end_count++] = (struct end){ ms, e->id, e, 0 };
+	}
+	for (size_t i = w->end_count / 2; i-- > 0;)
+		sink(w, i);
+}
+
+static void charge(struct way *w, const struct entry *e, int sign)
+{
+	if (w->target && e->user == w->target->user)
+		owner_charge(w->user, e->shape, sign);
+	if (w->target && e->group == w->target->group)
+		owner_charge(w->group, e->shape, sign);
+}
+
+/* Only what the target's own people hold is followed: quotas of others move as well, but
+ * whom one stops now is taken to be out of the way. */
+static bool quota_ok(const struct way *w, const struct entry *e)
+{
+	int limit;
+
+	return e != w->target ||
+	       (owner_short(w->user, e->shape, NULL, &limit) == QUOTA_OK &&
+		owner_short(w->group, e->shape, NULL, &limit) == QUOTA_OK);
+}
+
+static struct end pop(struct way *w)
+{
+	struct end e = w->ends[0];
+
+	w->ends[0] = w->ends[--w->end_count];
+	sink(w, 0);
+	return e;
+}
+
+static void give_back(struct way *w, const struct end *e, int sign)
+{
+	const struct started *s = &w->started[e->started];
+
+	if (e->runs)
+		cells_end(w->cells, e->runs, sign);
+	else
+		cells_move(w->cells, s->entry->shape, &s->takes, sign);
+}
+
+/* All that end at the next moment; false: nobody does any more. */
+static bool next_end(struct way *w)
+{
+	if (!w->end_count || w->ended >= ENDS_MAX)
+		return false;
+	w->at_ms = w->ends[0].ms;
+	while (w->end_count && w->ends[0].ms == w->at_ms) {
+		struct end e = pop(w);
+		w->ended++;
+		charge(w, e.runs ? e.runs : w->started[e.started].entry, -1);
+		give_back(w, &e, 1);
+	}
+	return true;
+}
+
+/* Lets those end that have to until the first in line fits, and takes it back: when that
+ * is; FOREVER: never, or it is too costly to find out. */
+static int64_t cast_shadow(struct way *w)
+{
+	struct end *gone = mem_alloc(w->end_count + 1, sizeof *gone);
+	int64_t at = w->at_ms;
+	size_t count = 0;
+	bool fits;
+
+	while (!cells_enough(w->cells, w->line[0].want) && w->end_count &&
+	       w->shadow_ends) {
+		gone[count] = pop(w);
+		at = gone[count].ms;
+		give_back(w, &gone[count++], 1);
+		w->shadow_ends--;
+	}
+	fits = cells_enough(w->cells, w->line[0].want);
+	while (count) {
+		give_back(w, &gone[--count], -1);
+		push(w, gone[count]);
+	}
+	free(gone);
+	return fits ? at : FOREVER;
+}
+
+static void begin(struct way *w, const struct line *l)
+{
+	int64_t lasts = length(l->entry, w->pace);
+
+	w->started[w->started_count].entry = l->entry;
+	charge(w, l->entry, 1);
+	if (lasts < FOREVER - w->at_ms)
+		push(w, (struct end){ w->at_ms + lasts, l->entry->id, NULL,
+				      w->started_count });
+	w->started_count++;
+}
+
+/* With its room taken: it is over before the head starts, or the head starts as soon. */
+static bool passes(struct way *w, const struct line *l)
+{
+	struct shadow *s = &w->shadow;
+
+	if (l->entry->limit_ms > 0 &&
+	    (s->at_ms == FOREVER || l->entry->limit_ms <= s->at_ms - w->at_ms))
+		return true;
+	return s->at_ms != FOREVER && cast_shadow(w) <= s->at_ms;
+}
+
+/* Whether it may start though one is first in line. */
+static bool try_pass(struct way *w, const struct line *l, struct cells_takes *takes)
+{
+	if (w->pace == PACE_LONG || !w->shadow_ends)
+		return false;
+	if (w->pace == PACE_LIKELY && w->shadow.head != w->line[0].entry)
+		w->shadow = (struct shadow){ w->line[0].entry, cast_shadow(w) };
+	if (!cells_take(w->cells, l->want, takes))
+		return false;
+	if (w->pace == PACE_SHORT || passes(w, l))
+		return true;
+	cells_move(w->cells, l->entry->shape, takes, 1);
+	return false;
+}
+
+static bool try_start(struct way *w, const struct line *l, bool first)
+{
+	struct cells_takes *takes = &w->started[w->started_count].takes;
+
+	if (!cells_enough(w->cells, l->want) || !quota_ok(w, l->entry))
+		return false;
+	if (first ? !cells_take(w->cells, l->want, takes) : !try_pass(w, l, takes))
+		return false;
+	begin(w, l);
+	return true;
+}
+
+/* Starts whom it can; true: the target, or (there is none) the last. */
+static bool move_up(struct way *w)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->count; i++) {
+		struct line l = w->line[i];
+		if (try_start(w, &l, !kept)) {
+			if (l.entry == w->target)
+				return true;
+			continue;
+		}
+		w->line[kept++] = l;
+	}
+	w->count = kept;
+	return !w->target && !kept;
+}
+
+static bool any_room(const struct way *w)
+{
+	for (size_t i = 0; i < w->cells->want_count; i++) {
+		const struct want *x = &w->cells->wants[i];
+		if (x->have >= x->role->least)
+			return true;
+	}
+	return false;
+}
+
+static struct owner *owner_copy(const struct owner *o)
+{
+	struct owner *out = mem_dup(o, sizeof *o);
+
+	out->held = mem_alloc(o->held_count + 1, sizeof *o->held);
+	out->held_cap = o->held_count + 1;
+	memcpy(out->held, o->held, o->held_count * sizeof *o->held);
+	return out;
+}
+
+static int64_t run(const struct way *begin_with, const struct cells *cells,
+		   enum pace pace)
+{
+	struct way w = *begin_with;
+	int64_t at = FOREVER;
+
+	w.pace = pace;
+	if (w.target && pace != PACE_LIKELY)
+		w.count = w.ahead; /* who is behind may take room, but not in order */
+	w.cells = cells_copy(cells);
+	w.line = mem_dup(w.line, (w.count + 1) * sizeof *w.line);
+	w.started = mem_alloc(begin_with->count + 1, sizeof *w.started);
+	w.shadow_ends = SHADOW_ENDS;
+	if (w.target) {
+		w.user = owner_copy(w.target->user);
+		w.group = owner_copy(w.target->group);
+	}
+	fill_ends(&w);
+	while (at == FOREVER && next_end(&w)) {
+		if (any_room(&w) && move_up(&w))
+			at = w.at_ms;
+	}
+	for (size_t i = 0; i <= begin_with->count; i++)
+		free(w.started[i].takes.items);
+	if (w.target) {
+		free(w.user->held);
+		free(w.group->held);
+	}
+	free(w.user);
+	free(w.group);
+	free(w.started);
+	free(w.line);
+	free(w.ends);
+	cells_destroy(w.cells);
+	return at;
+}
+
+/* Who waits and no quota stops, and the target, in order; false: it is too far behind. */
+static bool find_line(struct way *w, struct cells *cells)
+{
+	int64_t ids[LINE_MOST];
+	size_t look = plan_queue(w->p, 1, ids, LINE_MOST);
+
+	w->line = mem_alloc(look + 1, sizeof *w->line);
+	for (size_t i = 0; i < look; i++) {
+		const struct entry *e = map_get(w->p->jobs, ids[i]);
+		if (e != w->target && !reason_in_way(w->p, e))
+			continue;
+		w->line[w->count] = (struct line){ e, cells_want(cells, w->p, e->shape) };
+		if (w->line[w->count].want < 0)
+			break;
+		w->count++;
+		if (e == w->target)
+			w->ahead = w->count;
+	}
+	return w->ahead > 0;
+}
+
+/* The rest goes on as those that were looked at did. */
+static int64_t stretch(int64_t at_ms, int64_t now_ms, size_t all, size_t looked)
+{
+	const int64_t most = FOREVER / 4;
+	__int128 took =
+		(__int128)(at_ms - now_ms) * (int64_t)(all + 1) / (int64_t)(looked + 1);
+
+	return at_ms == FOREVER || took > most ? FOREVER : now_ms + (int64_t)took;
+}
+
+void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
+		   struct plan_when *out)
+{
+	const struct entry *e = map_get(p->jobs, job);
+	struct way w = { .p = p, .target = e, .at_ms = now_ms };
+	struct cells *cells;
+	size_t position = (size_t)plan_position(p, job);
+	int64_t at[PACE_COUNT];
+	enum plan_reason_kind kind;
+	bool all;
+
+	*out = (struct plan_when){ FOREVER, FOREVER, FOREVER, 0 };
+	if (!e || !position)
+		return;
+	kind = reason_kind(p, e, now_ms);
+	if (kind == PLAN_REASON_NEW)
+		*out = (struct plan_when){ now_ms, now_ms, now_ms, 100 };
+	if (kind == PLAN_REASON_NEW || kind == PLAN_REASON_NEVER)
+		return;
+	cells = cells_create(p);
+	all = find_line(&w, cells);
+	if (!all)
+		w.target = NULL;
+	for (enum pace k = 0; k < PACE_COUNT; k++) {
+		at[k] = run(&w, cells, k);
+		if (!all)
+			at[k] = stretch(at[k], now_ms, position - 1, w.count);
+	}
+	free(w.line);
+	cells_destroy(cells);
+	out->likely_ms = at[PACE_LIKELY];
+	out->soonest_ms =
+		at[PACE_SHORT] < at[PACE_LIKELY] ? at[PACE_SHORT] : at[PACE_LIKELY];
+	out->latest_ms =
+		at[PACE_LONG] > at[PACE_LIKELY] ? at[PACE_LONG] : at[PACE_LIKELY];
+	if (out->likely_ms != FOREVER)
+		out->sure = !all                        ? SURE_FAR
+			    : out->latest_ms == FOREVER ? SURE_PART
+							: SURE_KNOWN;
+}
