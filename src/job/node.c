@@ -85,3 +85,20 @@ void node_labels_read(const char *text, struct pairs *out)
 		text += n + (text[n] == ',');
 	}
 }
+
+void node_merge(struct node *n, const struct node_facts *f)
+{
+	n->state = f->state;
+	memcpy(n->reason, f->reason, sizeof n->reason);
+	memcpy(n->windows, f->windows, sizeof n->windows);
+	n->window_count = f->window_count;
+	if (f->rack[0])
+		memcpy(n->rack, f->rack, sizeof n->rack);
+	if (f->net[0])
+		memcpy(n->net, f->net, sizeof n->net);
+	if (f->labels[0])
+		memcpy(n->labels, f->labels, sizeof n->labels);
+	if (f->island)
+		n->island = f->island;
+	n->rings = n->rings || f->rings;
+}

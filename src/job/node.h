@@ -55,6 +55,21 @@ struct node {
 	bool rings; /* islands are rings with the rules of Ascend 910: see fleet/rings.h */
 };
 
+/* What an administrator says of a node; its engine says the rest. */
+struct node_facts {
+	enum node_state state;
+	char reason[NODE_REASON_MAX];
+	struct node_window windows[NODE_WINDOWS_MAX];
+	size_t window_count;
+	char rack[NODE_PLACE_MAX], net[NODE_PLACE_MAX];
+	char labels[NODE_LABELS_MAX];
+	int island;
+	bool rings;
+};
+
+/* The node as both say: what is told of its place goes before what was found. */
+void node_merge(struct node *n, const struct node_facts *f);
+
 struct quota {
 	struct resources
 		limit; /* cpu_milli or memory_bytes -1: no limit; device kinds not named: none set */

@@ -136,6 +136,7 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 		y->config.max_priority = 100;
 	y->users = map_create();
 	y->quotas = map_create();
+	y->tenants = map_create();
 	y->batch = store_batch_create();
 	y->booting = true;
 	if (yard_boot(y, err) == 0)
@@ -194,6 +195,8 @@ void yard_destroy(struct yard *y)
 	free_values(y->quotas);
 	plan_destroy(y->plan);
 	free(y->nodes);
+	yard_share_fini(y);
+	world_timer_destroy(y->awake);
 	free(y->dirty);
 	free(y);
 }

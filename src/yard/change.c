@@ -7,9 +7,11 @@
 #include "yard/internal.h"
 
 /* A sink sees the change as soon as it is recorded, so that the next request meets it. */
-static void tell_sink(const struct yard *y, const char *kind, const char *name,
+static void tell_sink(struct yard *y, const char *kind, const char *name,
 		      const char *body)
 {
+	if (yard_share_doc(y, kind, name, body))
+		return;
 	for (size_t i = 0; i < y->config.doc_count; i++) {
 		const struct yard_doc_sink *sink = &y->config.docs[i];
 		if (str_eq(sink->kind, kind))

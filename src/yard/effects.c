@@ -326,8 +326,7 @@ static void sink_exited(void *arg, const struct task_ref *ref,
 
 static void sink_node(void *arg, const struct node *n)
 {
-	yard_plan_node(arg, n);
-	yard_kick(arg);
+	yard_node_reported(arg, n);
 }
 
 void yard_sink(struct yard *y, struct engine_sink *out)

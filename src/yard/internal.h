@@ -10,6 +10,7 @@
  *   change.c   documents: changed with a line of the audit log, given to who keeps them
  *   edit.c     a job's priority; deleting it
  *   place.c    the plan's deltas and decisions
+ *   share.c    how the nodes are shared: facts of nodes, rules of groups, the policy
  *   query.c    what callers may read
  */
 #pragma once
@@ -65,6 +66,12 @@ void yard_plan_node(struct yard *y, const struct node *n);
 int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err);
 void yard_plan_step(struct yard *y);
+
+/* share.c */
+void yard_node_reported(struct yard *y, const struct node *n);
+/* False: the document is of another kind. */
+bool yard_share_doc(struct yard *y, const char *kind, const char *name, const char *body);
+void yard_share_fini(struct yard *y);
 
 /* change.c */
 int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */

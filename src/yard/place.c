@@ -7,12 +7,23 @@
 #include "plan/why.h"
 #include "yard/internal.h"
 
+/* As the gang wants them: "zone=a,disk=nvme".  NULL: none; the caller frees. */
+static char *labels_text(const struct pairs *where)
+{
+	char text[NODE_LABELS_MAX];
+
+	/* The check saw to it that they can be written. */
+	return where->count && node_labels_write(where, text) == 0 ? mem_strdup(text)
+								   : NULL;
+}
+
 /* A checked spec has its ports in the order plan gives them out: any number first, then fixed. */
 static void fill_role(const struct role *r, struct gang_role *out)
 {
 	*out = (struct gang_role){ .count = r->count,
 				   .least = r->least,
-				   .each = r->each };
+				   .each = r->each,
+				   .labels = labels_text(&r->where) };
 	for (size_t i = 0; i < r->port_count; i++) {
 		if (!r->ports[i].fixed)
 			out->any_ports += r->ports[i].count;
@@ -21,8 +32,20 @@ static void fill_role(const struct role *r, struct gang_role *out)
 	}
 }
 
-/* The caller frees the roles. */
-static struct gang_role *fill_job(const struct spec *s, struct plan_job *out)
+struct gang_roles { /* what a gang's roles own */
+	struct gang_role *items;
+	size_t count;
+};
+
+static void drop_roles(struct gang_roles *r)
+{
+	for (size_t i = 0; i < r->count; i++)
+		free((void *)(uintptr_t)r->items[i].labels);
+	free(r->items);
+}
+#define AUTO_ROLES __attribute__((cleanup(drop_roles)))
+
+static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
 {
 	struct gang_role *roles = mem_alloc(s->role_count, sizeof *roles);
 
@@ -30,28 +53,33 @@ static struct gang_role *fill_job(const struct spec *s, struct plan_job *out)
 		fill_role(&s->roles[i], &roles[i]);
 	out->priority = s->priority;
 	out->limit_ms = s->time_limit_ms;
-	out->gang.roles = roles;
-	out->gang.role_count = s->role_count;
-	return roles;
+	out->gang = (struct gang){ .roles = roles,
+				   .role_count = s->role_count,
+				   .within = s->within,
+				   .within_must = s->within_must };
+	return (struct gang_roles){ roles, s->role_count };
 }
 
 void yard_plan_wait(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_FREE struct gang_role *roles = fill_job(j->spec, &pj);
+	AUTO_ROLES struct gang_roles roles = fill_job(j->spec, &pj);
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
 	pj.priority = j->priority;
+	pj.submit_ms = j->queued_ms;
 	plan_apply(y->plan, &d);
 }
 
 void yard_plan_held(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_FREE struct gang_role *roles = fill_job(j->spec, &pj);
+	AUTO_ROLES struct gang_roles roles = fill_job(j->spec, &pj);
 	AUTO_FREE struct placement *places = mem_alloc(j->task_count, sizeof *places);
 	struct plan_delta d = { .kind = PLAN_HELD, .job = &pj, .places = places };
 
+	pj.priority = j->priority;
+	pj.submit_ms = j->queued_ms;
 	for (size_t i = 0; i < j->task_count; i++)
 		places[i] = j->tasks[i].place;
 	d.place_count = j->task_count;
@@ -95,9 +123,36 @@ int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err)
 {
 	struct plan_job pj = { .id = y->next_job, .user = user, .group = group };
-	AUTO_FREE struct gang_role *roles = fill_job(s, &pj);
+	AUTO_ROLES struct gang_roles roles = fill_job(s, &pj);
 
 	return plan_possible(y->plan, &pj, err);
+}
+
+/* Time of day may jump: one looks again now and then. */
+#define AWAKE_MOST_MS INT64_C(60000)
+
+static void on_awake(void *arg)
+{
+	struct yard *y = arg;
+
+	y->step_asked = true;
+	yard_kick(y);
+}
+
+/* A window opens, somebody has waited long enough: no event tells of that. */
+static void stay_awake(struct yard *y)
+{
+	int64_t left = plan_next_ms(y->plan) - world_now_ms(y->world);
+
+	if (left > INT64_MAX / 2) {
+		if (y->awake)
+			world_timer_stop(y->awake);
+		return;
+	}
+	left = left < 1 ? 1 : left < AWAKE_MOST_MS ? left : AWAKE_MOST_MS;
+	if (!y->awake)
+		y->awake = world_timer_create(y->world, on_awake, y);
+	world_timer_at(y->awake, world_mono_ms(y->world) + left);
 }
 
 struct decisions {
@@ -136,4 +191,5 @@ void yard_plan_step(struct yard *y)
 		yard_record(y, e, NULL, NULL);
 	}
 	free(ds.items);
+	stay_awake(y);
 }

@@ -85,8 +85,12 @@ struct yard {
 	struct map *users;     /* name → struct user */
 	struct map *quotas;    /* "scope/name" → struct quota_entry */
 	int user_slots;
-	struct node *nodes;
+	struct node *nodes; /* as the plan knows them: both in one */
 	size_t node_count, node_cap;
+	struct known_node *known; /* as each says: share.c */
+	size_t known_count, known_cap;
+	struct map *tenants;       /* group → its rule */
+	struct world_timer *awake; /* when time alone changes what is decided */
 
 	int64_t next_seq, next_job, committed_seq;
 	uint64_t commits;          /* those that failed too */
