@@ -57,6 +57,7 @@ struct cells *cells_copy(const struct cells *from)
 	struct cells *c = mem_dup(from, sizeof *from);
 
 	c->items = mem_dup(from->items, from->count * sizeof *from->items);
+	c->empty = NULL;
 	for (size_t i = 0; i < c->want_count; i++) {
 		struct want *w = &c->wants[i];
 		w->where = mem_dup(w->where, (c->count / 64 + 1) * sizeof *w->where);
@@ -74,6 +75,7 @@ void cells_destroy(struct cells *c)
 		free((uint64_t *)(uintptr_t)c->wants[i].where);
 		free(c->wants[i].nodes);
 	}
+	view_destroy(c->empty);
 	free(c->items);
 	free(c);
 }
@@ -153,7 +155,7 @@ static void want_init(struct cells *c, struct want *w, const struct view *empty)
 	}
 }
 
-int cells_want(struct cells *c, const struct plan *p, const struct shape *s)
+int cells_want(struct cells *c, const struct shape *s)
 {
 	int at = want_of(c, s);
 
@@ -162,11 +164,12 @@ int cells_want(struct cells *c, const struct plan *p, const struct shape *s)
 	if (c->want_count + s->ask->role_count > CELLS_WANTS)
 		return -1;
 	at = (int)c->want_count;
-	view_empty(p->fleet, &p->scratch->future);
+	if (!c->empty)
+		view_empty(c->fleet, &c->empty);
 	for (size_t k = 0; k < s->ask->role_count; k++) {
 		struct want *w = &c->wants[c->want_count++];
 		*w = (struct want){ .shape = s, .role = &s->ask->roles[k] };
-		want_init(c, w, p->scratch->future);
+		want_init(c, w, c->empty);
 	}
 	return at;
 }
@@ -186,11 +189,18 @@ bool cells_enough(const struct cells *c, int want)
 /* Before (-1) and after (1) something changes on a node. */
 static void recount(struct cells *c, int node, int sign)
 {
+	for (size_t i = 0; i < c->want_count; i++)
+		c->wants[i].have += sign * room(c, &c->wants[i], node);
+}
+
+/* After something was given back there. */
+static void recount_more(struct cells *c, int node)
+{
 	for (size_t i = 0; i < c->want_count; i++) {
 		struct want *w = &c->wants[i];
 		int64_t n = room(c, w, node);
-		w->have += sign * n;
-		if (n && sign > 0)
+		w->have += n;
+		if (n)
 			want_look(w, node);
 	}
 }
@@ -258,9 +268,10 @@ static bool take_role(struct cells *c, struct want *w, struct cells_takes *out)
 	while (left > 0 && w->count) {
 		int node = w->nodes[w->count - 1];
 		int64_t n = least(room(c, w, node), left);
-		w->count--;
-		if (n) /* looks there again when room is left */
+		if (n)
 			take_on(c, w, node, n, out);
+		if (!room(c, w, node))
+			w->count--;
 		left -= n;
 	}
 	return w->role->count - left >= w->role->least;
@@ -288,7 +299,7 @@ void cells_move(struct cells *c, const struct shape *s, const struct cells_takes
 		const struct cells_take *t = &takes->items[i];
 		recount(c, t->node, -1);
 		move_task(c, &s->ask->roles[t->role], t, sign);
-		recount(c, t->node, 1);
+		recount_more(c, t->node);
 	}
 }
 
@@ -320,6 +331,6 @@ void cells_end(struct cells *c, const struct entry *e, int sign)
 		const struct grant *g = &e->grants.items[i];
 		recount(c, g->node, -1);
 		end_task(c, &e->shape->ask->roles[g->role], g, sign);
-		recount(c, g->node, 1);
+		recount_more(c, g->node);
 	}
 }

@@ -30,6 +30,7 @@ struct want {
 
 struct cells {
 	const struct fleet *fleet;
+	struct view *empty; /* nothing runs; not in a copy */
 	struct cell *items;
 	size_t count;
 	int kinds[CELLS_KINDS];
@@ -54,7 +55,7 @@ struct cells *cells_create(const struct plan *p); /* as it is now */
 struct cells *cells_copy(const struct cells *from);
 void cells_destroy(struct cells *c);
 /* Its number here; -1: no place for one more.  Before anything is taken. */
-int cells_want(struct cells *c, const struct plan *p, const struct shape *s);
+int cells_want(struct cells *c, const struct shape *s);
 /* Each role alone would fit: enough when there is but one. */
 bool cells_enough(const struct cells *c, int want);
 /* Takes what is asked for; false: it does not fit, and nothing is taken. */

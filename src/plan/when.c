@@ -12,10 +12,10 @@
 #include "plan/cells.h"
 #include "plan/reason.h"
 
-#define LINE_MOST   256
-#define ENDS_MAX    4096
-#define RUNNING_MAX 16384
-#define SHADOW_ENDS 20000 /* gone through to see when heads will start */
+#define LINE_MOST    256
+#define ENDS_MAX     4096
+#define RUNNING_MAX  8192
+#define SHADOW_ROOMS 40000 /* looked at to see when heads will start */
 #define SURE_KNOWN                                                                       \
 	80           /* of ten one is sooner than the short and one later than the long */
 #define SURE_PART 50 /* how late it may get is not known */
@@ -45,12 +45,23 @@ struct shadow { /* when the first in line will start, as it looks now */
 	int64_t at_ms;
 };
 
+struct runner { /* one that runs */
+	const struct entry *entry;
+	int64_t end_ms[PACE_COUNT]; /* FOREVER: no telling */
+};
+
+struct runs {
+	struct runner *items;
+	size_t count;
+};
+
 struct way { /* one run */
 	const struct plan *p;
 	const struct entry *target; /* NULL: it is too far behind */
 	struct line *line;
 	size_t count;
-	size_t ahead; /* so many up to the target */
+	size_t ahead;    /* so many up to the target */
+	size_t position; /* of the target in the queue */
 	enum pace pace;
 	int64_t at_ms;
 	struct cells *cells;
@@ -146,18 +157,32 @@ static void push(struct way *w, struct end end)
 	}
 }
 
-static void fill_ends(struct way *w)
+/* Of all that run, at every pace. */
+static void find_ends(const struct plan *p, int64_t now_ms, struct runs *out)
 {
-	size_t looked = 0;
+	size_t cap = 0;
 
-	for (struct tree_node *n = tree_first(&w->p->running); n && looked < RUNNING_MAX;
-	     n = tree_next(n), looked++) {
+	for (struct tree_node *n = tree_first(&p->running); n && out->count < RUNNING_MAX;
+	     n = tree_next(n)) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
-		int64_t ms = end_of(e, w->pace, w->at_ms);
-		if (ms == FOREVER)
-			continue;
-		mem_grow(&w->ends, &w->end_cap, w->end_count, sizeof *w->ends);
-		w->ends[w->end_count++] = (struct end){ ms, e->id, e, 0 };
+		struct runner r = { .entry = e };
+		for (enum pace k = 0; k < PACE_COUNT; k++)
+			r.end_ms[k] = end_of(e, k, now_ms);
+		mem_grow(&out->items, &cap, out->count, sizeof *out->items);
+		out->items[out->count++] = r;
+	}
+}
+
+static void fill_ends(struct way *w, const struct runs *runs)
+{
+	w->end_cap = runs->count + w->count + 1;
+	w->ends = mem_alloc(w->end_cap, sizeof *w->ends);
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct runner *r = &runs->items[i];
+		if (r->end_ms[w->pace] != FOREVER)
+			w->ends[w->end_count++] =
+				(struct end){ r->end_ms[w->pace], r->entry->id, r->entry,
+					      0 };
 	}
 	for (size_t i = w->end_count / 2; i-- > 0;)
 		sink(w, i);
@@ -329,8 +354,20 @@ static struct owner *owner_copy(const struct owner *o)
 	return out;
 }
 
+/* The rest goes on as those that were gone through did. */
+static int64_t stretch(const struct way *w, int64_t from_ms)
+{
+	const int64_t most = FOREVER / 4;
+	__int128 took = (__int128)(w->at_ms - from_ms) * (int64_t)w->position /
+			(int64_t)(w->started_count ? w->started_count : 1);
+
+	return !w->started_count || took > most ? FOREVER : from_ms + (int64_t)took;
+}
+
+/* When the target starts.  One that is too far behind, or too much later, is reached as
+ * fast as those before it that were gone through. */
 static int64_t run(const struct way *begin_with, const struct cells *cells,
-		   enum pace pace)
+		   const struct runs *runs, enum pace pace)
 {
 	struct way w = *begin_with;
 	int64_t at = FOREVER;
@@ -341,16 +378,18 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 	w.cells = cells_copy(cells);
 	w.line = mem_dup(w.line, (w.count + 1) * sizeof *w.line);
 	w.started = mem_alloc(begin_with->count + 1, sizeof *w.started);
-	w.shadow_ends = SHADOW_ENDS;
+	w.shadow_ends = SHADOW_ROOMS / (w.cells->want_count + 1);
 	if (w.target) {
 		w.user = owner_copy(w.target->user);
 		w.group = owner_copy(w.target->group);
 	}
-	fill_ends(&w);
+	fill_ends(&w, runs);
 	while (at == FOREVER && next_end(&w)) {
 		if (any_room(&w) && move_up(&w))
 			at = w.at_ms;
 	}
+	if (!w.target || (at == FOREVER && w.ended >= ENDS_MAX))
+		at = stretch(&w, begin_with->at_ms);
 	for (size_t i = 0; i <= begin_with->count; i++)
 		free(w.started[i].takes.items);
 	if (w.target) {
@@ -377,7 +416,7 @@ static bool find_line(struct way *w, struct cells *cells)
 		const struct entry *e = map_get(w->p->jobs, ids[i]);
 		if (e != w->target && !reason_in_way(w->p, e))
 			continue;
-		w->line[w->count] = (struct line){ e, cells_want(cells, w->p, e->shape) };
+		w->line[w->count] = (struct line){ e, cells_want(cells, e->shape) };
 		if (w->line[w->count].want < 0)
 			break;
 		w->count++;
@@ -387,29 +426,20 @@ static bool find_line(struct way *w, struct cells *cells)
 	return w->ahead > 0;
 }
 
-/* The rest goes on as those that were looked at did. */
-static int64_t stretch(int64_t at_ms, int64_t now_ms, size_t all, size_t looked)
-{
-	const int64_t most = FOREVER / 4;
-	__int128 took =
-		(__int128)(at_ms - now_ms) * (int64_t)(all + 1) / (int64_t)(looked + 1);
-
-	return at_ms == FOREVER || took > most ? FOREVER : now_ms + (int64_t)took;
-}
-
 void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		   struct plan_when *out)
 {
 	const struct entry *e = map_get(p->jobs, job);
 	struct way w = { .p = p, .target = e, .at_ms = now_ms };
+	struct runs runs = { 0 };
 	struct cells *cells;
-	size_t position = (size_t)plan_position(p, job);
 	int64_t at[PACE_COUNT];
 	enum plan_reason_kind kind;
 	bool all;
 
 	*out = (struct plan_when){ FOREVER, FOREVER, FOREVER, 0 };
-	if (!e || !position)
+	w.position = (size_t)plan_position(p, job);
+	if (!e || !w.position)
 		return;
 	kind = reason_kind(p, e, now_ms);
 	if (kind == PLAN_REASON_NEW)
@@ -418,14 +448,13 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		return;
 	cells = cells_create(p);
 	all = find_line(&w, cells);
+	find_ends(p, now_ms, &runs);
 	if (!all)
 		w.target = NULL;
-	for (enum pace k = 0; k < PACE_COUNT; k++) {
-		at[k] = run(&w, cells, k);
-		if (!all)
-			at[k] = stretch(at[k], now_ms, position - 1, w.count);
-	}
+	for (enum pace k = 0; k < PACE_COUNT; k++)
+		at[k] = run(&w, cells, &runs, k);
 	free(w.line);
+	free(runs.items);
 	cells_destroy(cells);
 	out->likely_ms = at[PACE_LIKELY];
 	out->soonest_ms =
