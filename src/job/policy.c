@@ -21,5 +21,5 @@ const struct plan_policy plan_policy_default = {
 	.preempt = true,
 	.min_run_ms = 60000,
 	.rule = PLACE_YARD,
-	.weights = { .fragment = 1000, .slack = 100, .scarcity = 500, .topology = 1000 },
+	.weights = PLACEMENT_WEIGHTS,
 };

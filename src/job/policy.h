@@ -24,9 +24,17 @@ enum placement_rule {
 
 extern const char *const placement_rule_names[PLACE_RULE_COUNT];
 
-struct placement_weights { /* of PLACE_YARD, in 1/1000; logged with each decision */
-	int64_t fragment, slack, scarcity, topology;
+/* Of PLACE_YARD, in 1/1000: what each term counts, see fleet/rate.h. */
+struct placement_weights {
+	int64_t fragment, balance, gap, scarcity, slack, topology;
 };
+
+/* Found on the openb traces, one set for all workloads: docs/scheduler.md. */
+#define PLACEMENT_WEIGHTS                                                                \
+	{                                                                                \
+		.fragment = 1000, .balance = 4000, .gap = 10000, .scarcity = 4000,       \
+		.slack = 6, .topology = 1000                                             \
+	}
 
 struct plan_policy {
 	bool fair; /* shares of groups count; else priority and submit order only */

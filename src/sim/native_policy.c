@@ -4,10 +4,7 @@
 #include "sim/native.h"
 
 #define HOUR_MS INT64_C(3600000)
-#define WEIGHTS                                                                          \
-	{                                                                                \
-		.fragment = 1000, .slack = 100, .scarcity = 500, .topology = 1000        \
-	}
+#define WEIGHTS PLACEMENT_WEIGHTS
 
 /* clang-format off */
 enum policy { YARD, YARD_PREEMPT, FIFO, EASY, SJF, SRSF, LAS, FAIR, POLICY_COUNT };
