@@ -93,3 +93,4 @@ extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_s
 	cmd_group_set, cmd_group_rm, cmd_group_quota, cmd_token_add, cmd_token_ls,
 	cmd_token_rm, cmd_quota, cmd_quota_show, cmd_quota_set, cmd_admin_audit,
 	cmd_admin_backup, cmd_admin_settings;
+extern const struct command cmd_simulate;

@@ -17,7 +17,7 @@ const struct command *const commands[] = {
 	&cmd_group_show, &cmd_group_set, &cmd_group_rm, &cmd_group_quota, &cmd_token_add,
 	&cmd_token_ls, &cmd_token_rm, &cmd_quota, &cmd_quota_show, &cmd_quota_set,
 	&cmd_admin_audit, &cmd_admin_backup, &cmd_admin_settings, &cmd_doctor,
-	&cmd_demo,
+	&cmd_demo, &cmd_simulate,
 	&cmd_completion, &cmd_version,
 	&cmd_help, NULL,
 };

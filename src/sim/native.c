@@ -368,7 +368,9 @@ static int native_run(const struct sim_setup *s, struct sim_result *out, struct 
 
 	if (s->custom)
 		x.policy = (struct native_policy){ .plan = s->custom->plan,
-						   .order = s->custom->order };
+						   .order = s->custom->order,
+						   .all_preemptible =
+							   s->custom->all_preemptible };
 	else if (known)
 		x.policy = *known;
 	else

@@ -36,6 +36,7 @@ struct sim_tenant {
 struct sim_policy {
 	struct plan_policy plan;
 	enum tenant_order order; /* of groups that have no rule of their own */
+	bool all_preemptible;    /* every job may be told to give way */
 	struct sim_tenant *tenants;
 	size_t tenant_count;
 };

@@ -3,6 +3,12 @@
 #include "base/str.h"
 #include "sim/parts.h"
 
+const char *const sim_duration_names[SIM_DURATIONS_COUNT] = {
+	[SIM_LEARNED] = "learned",
+	[SIM_KNOWN] = "known",
+	[SIM_UNKNOWN] = "unknown",
+};
+
 /* clang-format off */
 const struct sim_rules *const sim_rule_sets[] = {
 	&sim_native,
