@@ -31,6 +31,34 @@ void opts_list_fini(struct opts_list *l)
 	*l = (struct opts_list){ 0 };
 }
 
+int opts_choice(const struct opt *o, const char *word)
+{
+	const char *at = o->value;
+
+	for (int i = 0; *at; i++) {
+		size_t n = strcspn(at, "|");
+		if (strlen(word) == n && memcmp(at, word, n) == 0)
+			return i;
+		at += n + (at[n] == '|');
+	}
+	return -1;
+}
+
+char *opts_choice_word(const struct opt *o, int64_t at)
+{
+	const char *p = o->value;
+
+	for (; *p && at > 0; at--)
+		p += strcspn(p, "|") + (p[strcspn(p, "|")] == '|');
+	return *p && at == 0 ? mem_strndup(p, strcspn(p, "|")) : NULL;
+}
+
+static int read_choice(const struct opt *opt, const char *value, int64_t *out)
+{
+	*out = opts_choice(opt, value);
+	return *out < 0 ? -1 : 0;
+}
+
 static const char *what_is_allowed(enum opt_kind kind)
 {
 	switch (kind) {
@@ -42,6 +70,7 @@ static const char *what_is_allowed(enum opt_kind kind)
 		return "a number of cores such as 2, 0.5 or 500m";
 	case OPT_DURATION:
 		return "a time such as 90s, 1.5h or 1h30m";
+	case OPT_CHOICE:
 	case OPT_FLAG:
 	case OPT_TEXT:
 	case OPT_LIST:
@@ -64,6 +93,8 @@ static int read_number(const struct opt *opt, const char *value, int64_t *out)
 		return units_cpu(value, out);
 	case OPT_DURATION:
 		return units_duration(value, out);
+	case OPT_CHOICE:
+		return read_choice(opt, value, out);
 	case OPT_FLAG:
 	case OPT_TEXT:
 	case OPT_LIST:
@@ -80,7 +111,8 @@ static int fail_value(struct reading *r, const struct opt *opt, const char *valu
 			       " to %" PRId64,
 			       opt->name, value, opt->min, opt->max);
 	return err_set(r->err, ERR_INVALID, "--%s %.100s: allowed is %s", opt->name,
-		       value, what_is_allowed(opt->kind));
+		       value,
+		       opt->kind == OPT_CHOICE ? opt->value : what_is_allowed(opt->kind));
 }
 
 static int store(struct reading *r, const struct opt *opt, const char *value)

@@ -27,6 +27,7 @@ enum opt_kind {
 	OPT_BYTES,    /* int64_t, "512Mi" */
 	OPT_CPU,      /* int64_t thousandths, "0.5" */
 	OPT_DURATION, /* int64_t milliseconds, "1.5h" */
+	OPT_CHOICE,   /* int64_t: which word of `value`, "off|on", from 0 */
 };
 
 struct opts_list { /* zero-initialised is empty */
@@ -61,6 +62,9 @@ enum opts_result { OPTS_BAD = -1, OPTS_OK = 0, OPTS_HELP = 1 };
 enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, void *into,
 			    struct opts_list *operands, struct err *err);
 void opts_help(const struct opts *o, struct buf *out);
+/* The word of a choice; -1 or NULL: there is no such. */
+int opts_choice(const struct opt *o, const char *word);
+char *opts_choice_word(const struct opt *o, int64_t at); /* the caller frees */
 void opts_list_add(struct opts_list *l, const char *item); /* borrows it */
 void opts_list_fini(struct opts_list *l);
 

@@ -60,6 +60,9 @@ void handle_version(struct exchange *ex);
 void handle_health(struct exchange *ex);
 void handle_schema(struct exchange *ex);
 void handle_nodes(struct exchange *ex);
+/* nodes.c */
+void handle_node_show(struct exchange *ex);
+void handle_node_set(struct exchange *ex);
 void handle_code_has(struct exchange *ex);
 void handle_code_put(struct exchange *ex);
 void handle_quota_get(struct exchange *ex);

@@ -23,6 +23,7 @@ static const struct param path_words[] = {
 	{ "user", PARAM_TEXT, 1, 63, .help = "a user's name" },
 	{ "group", PARAM_TEXT, 1, 63, .help = "a group's name" },
 	{ "token", PARAM_TEXT, 1, 63, .help = "a token's id" },
+	{ "node", PARAM_TEXT, 1, 63, .pattern = "^[!-~]+$", .help = "a machine's name" },
 	{ "secret", PARAM_TEXT, 1, 63, .pattern = "^[a-z_][a-z0-9._-]*$", .help = "a secret's name" },
 	{ 0 }
 };

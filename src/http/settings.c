@@ -12,7 +12,7 @@
 #include "http/handlers.h"
 #include "wire/settings_live.h"
 
-#define CHANGES_MAX 16
+#define CHANGES_MAX 32
 
 void handle_settings(struct exchange *ex)
 {

@@ -11,7 +11,7 @@
 
 #define NODE_PLACE_MAX   32  /* bytes of a rack's or a switch's name, with the NUL */
 #define NODE_LABELS_MAX  128 /* "zone=a,disk=nvme" */
-#define NODE_REASON_MAX  128
+#define NODE_REASON_MAX  256
 #define NODE_WINDOWS_MAX 4
 
 enum node_state {

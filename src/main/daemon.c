@@ -13,6 +13,7 @@
 #include "who/change.h"
 #include "wire/settings_live.h"
 #include "world/log.h"
+#include "yard/share.h"
 
 #define DAY_MS         INT64_C(86400000)
 #define SIM_RACK_NODES 4
@@ -129,9 +130,13 @@ static void use_settings(struct daemon *d)
 {
 	const struct settings *s = &d->settings;
 
-	if (d->yard)
-		yard_set_limits(d->yard, s->max_jobs, s->max_priority,
-				s->log_limit_bytes);
+	struct plan_policy policy;
+
+	if (!d->yard)
+		return;
+	yard_set_limits(d->yard, s->max_jobs, s->max_priority, s->log_limit_bytes);
+	settings_policy(s, &policy);
+	yard_set_policy(d->yard, &policy);
 }
 
 /* {"value":"..."}; at boot before there is a yard, then at every change. */

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "wire/facts.h"
 #include "wire/parts.h"
 
 void wire_devices_write(struct json *j, const char *key, const struct resources *r)
@@ -47,8 +48,23 @@ void wire_resources_read(const struct doc_node *map, struct resources *out)
 	}
 }
 
+static void facts_of(const struct node *n, struct node_facts *out)
+{
+	*out = (struct node_facts){ .state = n->state,
+				    .window_count = n->window_count,
+				    .island = n->island,
+				    .rings = n->rings };
+	memcpy(out->reason, n->reason, sizeof out->reason);
+	memcpy(out->windows, n->windows, sizeof out->windows);
+	memcpy(out->rack, n->rack, sizeof out->rack);
+	memcpy(out->net, n->net, sizeof out->net);
+	memcpy(out->labels, n->labels, sizeof out->labels);
+}
+
 void wire_node_write(struct json *j, const char *key, const struct wire_node *n)
 {
+	struct node_facts facts;
+
 	json_object(j, key);
 	json_str(j, "name", n->node.name);
 	json_bool(j, "up", n->node.up);
@@ -60,12 +76,15 @@ void wire_node_write(struct json *j, const char *key, const struct wire_node *n)
 		json_i64(j, "max_tasks", n->node.max_tasks);
 	json_i64(j, "port_first", n->node.port_first);
 	json_i64(j, "port_last", n->node.port_last);
+	facts_of(&n->node, &facts);
+	wire_facts_write(j, &facts);
 	json_end(j);
 }
 
 void wire_node_read(const struct doc_node *map, struct wire_node *out)
 {
 	const char *name = doc_str(map, "name", "");
+	struct node_facts facts = { 0 };
 
 	*out = (struct wire_node){ 0 };
 	memcpy(out->node.name, name, strnlen(name, NODE_NAME_MAX - 1));
@@ -77,6 +96,8 @@ void wire_node_read(const struct doc_node *map, struct wire_node *out)
 	out->node.max_tasks = wire_int(map, "max_tasks");
 	out->node.port_first = wire_int(map, "port_first");
 	out->node.port_last = wire_int(map, "port_last");
+	if (wire_facts_read(map, &facts, NULL) == 0)
+		node_merge(&out->node, &facts);
 }
 
 static void write_limit(struct json *j, const char *key, int64_t v)

@@ -49,6 +49,30 @@ static const struct setting rows[] = {
 		"YARD_MAX_TASKS" },
 	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",
 		"what runs tasks: process (this machine), or sim (nothing is really run)" }, "YARD_ENGINE" },
+	{ { "plan-fair", 0, OPT_CHOICE, INTO(plan.fair), "off|on",
+		"whether the shares of groups count, or only priority and time (on)" }, "YARD_PLAN_FAIR" },
+	{ { "plan-age-bound", 0, OPT_DURATION, INTO(plan.age_bound_ms), "TIME",
+		"after so long a job goes before everybody; 0: never (1d)" }, "YARD_PLAN_AGE_BOUND" },
+	{ { "plan-half-life", 0, OPT_DURATION, INTO(plan.half_life_ms), "TIME",
+		"of past use, in whole hours; 0: only what is held now counts (1d)" }, "YARD_PLAN_HALF_LIFE" },
+	{ { "plan-backfill", 0, OPT_CHOICE, INTO(plan.backfill), "off|on",
+		"whether jobs may pass a head that waits, where that costs it nothing (on)" }, "YARD_PLAN_BACKFILL" },
+	{ { "plan-preempt", 0, OPT_CHOICE, INTO(plan.preempt), "off|on",
+		"whether preemptible jobs give way, and what was borrowed is taken back (on)" }, "YARD_PLAN_PREEMPT" },
+	{ { "plan-min-run", 0, OPT_DURATION, INTO(plan.min_run_ms), "TIME",
+		"nobody is preempted before it ran so long (1m)" }, "YARD_PLAN_MIN_RUN" },
+	{ { "plan-believe-guesses", 0, OPT_CHOICE, INTO(plan.believe_guesses), "off|on",
+		"whether learned run times count as the limits of jobs that have none (off)" }, "YARD_PLAN_BELIEVE_GUESSES" },
+	{ { "plan-rule", 0, OPT_CHOICE, INTO(plan.rule), "yard|fgd|bestfit|dotprod|clustering|packing|random",
+		"where tasks are placed: ours, or a published rule (yard)" }, "YARD_PLAN_RULE" },
+	{ { "plan-weight-fragment", 0, OPT_INT, INTO(plan.fragment), "N",
+		"of the rule yard, in thousandths: what is left in useless pieces", 0, 1000000 }, "YARD_PLAN_WEIGHT_FRAGMENT" },
+	{ { "plan-weight-slack", 0, OPT_INT, INTO(plan.slack), "N",
+		"the same: how little is left free", 0, 1000000 }, "YARD_PLAN_WEIGHT_SLACK" },
+	{ { "plan-weight-scarcity", 0, OPT_INT, INTO(plan.scarcity), "N",
+		"the same: to spare what is rare", 0, 1000000 }, "YARD_PLAN_WEIGHT_SCARCITY" },
+	{ { "plan-weight-topology", 0, OPT_INT, INTO(plan.topology), "N",
+		"the same: to be near each other", 0, 1000000 }, "YARD_PLAN_WEIGHT_TOPOLOGY" },
 	{ { "config", 0, OPT_TEXT, INTO(config), "FILE",
 		"the settings file" }, "YARD_CONFIG" },
 	{ { "ready-fd", 0, OPT_INT, INTO(ready_fd), "N",
@@ -221,6 +245,43 @@ const char *settings_config(const struct settings_input *in)
 	return s.config ? s.config : from_env && *from_env ? from_env : NULL;
 }
 
+static void default_policy(struct settings *s)
+{
+	const struct plan_policy *p = &plan_policy_default;
+
+	s->plan.fair = p->fair;
+	s->plan.age_bound_ms = p->age_bound_ms;
+	s->plan.half_life_ms = p->half_life_ms;
+	s->plan.backfill = p->backfill;
+	s->plan.preempt = p->preempt;
+	s->plan.min_run_ms = p->min_run_ms;
+	s->plan.believe_guesses = p->believe_guesses;
+	s->plan.rule = p->rule;
+	s->plan.fragment = p->weights.fragment;
+	s->plan.slack = p->weights.slack;
+	s->plan.scarcity = p->weights.scarcity;
+	s->plan.topology = p->weights.topology;
+}
+
+void settings_policy(const struct settings *s, struct plan_policy *out)
+{
+	const int64_t hour_ms = 3600000, half = s->plan.half_life_ms;
+
+	*out = plan_policy_default;
+	out->fair = s->plan.fair;
+	out->age_bound_ms = s->plan.age_bound_ms;
+	out->half_life_ms = half / hour_ms * hour_ms + (half % hour_ms ? hour_ms : 0);
+	out->backfill = s->plan.backfill;
+	out->preempt = s->plan.preempt;
+	out->min_run_ms = s->plan.min_run_ms;
+	out->believe_guesses = s->plan.believe_guesses;
+	out->rule = (enum placement_rule)s->plan.rule;
+	out->weights.fragment = s->plan.fragment;
+	out->weights.slack = s->plan.slack;
+	out->weights.scarcity = s->plan.scarcity;
+	out->weights.topology = s->plan.topology;
+}
+
 enum opts_result settings_parse(struct settings *s, const struct settings_input *in,
 				struct err *err)
 {
@@ -235,6 +296,7 @@ enum opts_result settings_parse(struct settings *s, const struct settings_input 
 				.max_jobs = 10000,
 				.max_priority = 100,
 				.ready_fd = -1 };
+	default_policy(s);
 	if (in->file && parse_file(s, &o, in, err) < 0)
 		return OPTS_BAD;
 	/* A list that stands higher replaces the one below. */

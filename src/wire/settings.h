@@ -15,6 +15,7 @@
 #include "base/doc.h"
 #include "base/err.h"
 #include "base/opts.h"
+#include "job/policy.h"
 #include "job/resources.h"
 
 #define SETTINGS_MAX 64 /* rows */
@@ -47,7 +48,11 @@ struct settings {
 	int64_t ready_fd;               /* -1: none */
 	struct opts_list sim_devices;
 	bool version;
-	int64_t sim_nodes; /* 0: one */
+	struct { /* as struct plan_policy, each a number */
+		int64_t fair, age_bound_ms, half_life_ms, backfill, preempt, min_run_ms,
+			believe_guesses, rule, fragment, slack, scarcity, topology;
+	} plan;
+	int64_t sim_nodes;                             /* 0: one */
 	struct device_count devices[DEVICE_KINDS_MAX]; /* sim_devices, read */
 };
 
@@ -65,6 +70,7 @@ struct settings_input {
 	const char *file, *file_name;   /* the settings file's text; NULL: none */
 };
 
+void settings_policy(const struct settings *s, struct plan_policy *out);
 /* Which settings file --config or YARD_CONFIG names; NULL: none does. */
 const char *settings_config(const struct settings_input *in);
 enum opts_result settings_parse(struct settings *s, const struct settings_input *in,

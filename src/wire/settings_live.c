@@ -12,6 +12,8 @@ static const char *const live[] = { "log-limit", "code-keep", "max-jobs",
 
 bool settings_is_live(const char *name)
 {
+	if (str_starts(name, "plan-"))
+		return true; /* if there is one of that name: find() */
 	for (size_t i = 0; i < COUNT_OF(live); i++)
 		if (str_eq(live[i], name))
 			return true;
@@ -108,6 +110,11 @@ static void write_value(const struct settings *s, const struct opt *o, struct js
 	case OPT_DURATION:
 		json_str(j, "value", units_write_duration(*(const int64_t *)at, text));
 		break;
+	case OPT_CHOICE: {
+		AUTO_FREE char *word = opts_choice_word(o, *(const int64_t *)at);
+		json_str(j, "value", word);
+		break;
+	}
 	case OPT_LIST:
 		json_array(j, "value");
 		for (size_t i = 0; i < ((const struct opts_list *)at)->count; i++)

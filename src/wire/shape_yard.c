@@ -2,6 +2,7 @@
 /* The shapes of the yard itself; and of errors. */
 #include "wire/shape.h"
 
+#include "job/node.h"
 #include "job/resources.h"
 
 #define OPT WIRE_OPTIONAL
@@ -55,6 +56,32 @@ static const struct wire_field node[] = {
 	{ "max_tasks", WIRE_INT, OPT, "how many may" },
 	{ "port_first", WIRE_INT, 0, "the first port it gives out" },
 	{ "port_last", WIRE_INT, 0, "the last one" },
+	{ "state", WIRE_TEXT, 0, "whether it takes new tasks, as an admin says", .words = "open drain quarantine" },
+	{ "reason", WIRE_TEXT, 0, "of a state that is not open" },
+	{ "windows", WIRE_LIST, 0, "when it is kept for others", "node_window" },
+	{ "rack", WIRE_TEXT, 0, "where it stands; empty: not known" },
+	{ "switch", WIRE_TEXT, 0, "behind which switch; empty: not known" },
+	{ "labels", WIRE_MAP, 0, "what jobs may ask for by `where`", "text" },
+	{ "island", WIRE_INT, 0, "so many devices are linked closely, counted from device 0; 0: all of them" },
+	{ "rings", WIRE_BOOL, 0, "islands are rings with the rules of Ascend 910" },
+	{ 0 }
+};
+static const struct wire_field node_window[] = {
+	{ "from_ms", WIRE_INT, 0, "when it begins, in milliseconds since 1970", .min = 0, .max = INT64_MAX },
+	{ "to_ms", WIRE_INT, 0, "when it ends", .min = 0, .max = INT64_MAX },
+	{ "group", WIRE_TEXT, OPT, "whose jobs may run there then; empty: nobody's", .max = 63, .pattern = "^([A-Za-z_][A-Za-z0-9._-]*)?$" },
+	{ 0 }
+};
+#define PLACE_NAME .max = NODE_PLACE_MAX - 1, .pattern = "^([A-Za-z0-9][A-Za-z0-9._/-]*)?$"
+static const struct wire_field node_change[] = {
+	{ "state", WIRE_TEXT, OPT, "open: it takes tasks; drain: what runs stays, nothing new comes; quarantine: the same, because something is wrong with it", .words = "open drain quarantine" },
+	{ "reason", WIRE_TEXT, OPT, "why it is not open; of a quarantine it must be said", .max = (NODE_REASON_MAX - 1) / 4 },
+	{ "windows", WIRE_LIST, OPT, "all of them anew: jobs that could run into one do not start there", "node_window", .max = NODE_WINDOWS_MAX },
+	{ "rack", WIRE_TEXT, OPT, "where it stands; empty: as found", PLACE_NAME },
+	{ "switch", WIRE_TEXT, OPT, "behind which switch; empty: as found", PLACE_NAME },
+	{ "labels", WIRE_MAP, OPT, "all of them anew", "text", .max = 16, .pattern = "^[A-Za-z0-9][A-Za-z0-9._/-]*$" },
+	{ "island", WIRE_INT, OPT, "so many devices are linked closely; 0: as found", .min = 0, .max = DEVICES_MAX },
+	{ "rings", WIRE_BOOL, OPT, "islands are rings with the rules of Ascend 910" },
 	{ 0 }
 };
 static const struct wire_field nodes[] = {
@@ -94,11 +121,26 @@ static const struct wire_field settings[] = {
 	{ "settings", WIRE_LIST, 0, "all of them", "setting" },
 	{ 0 }
 };
+#define SPAN   "^[0-9]{1,6}(ms|s|m|h|d)$"
+#define RULES  "yard fgd bestfit dotprod clustering packing random"
+#define WEIGHT "of the rule yard, in thousandths", .min = 0, .max = 1000000
 static const struct wire_field settings_change[] = {
 	{ "log-limit", WIRE_TEXT, OPT | WIRE_NULL, "how much of one attempt's log is kept, such as 512Mi", .pattern = "^[1-9][0-9]{0,8}[KMG]i$" },
 	{ "code-keep", WIRE_TEXT, OPT | WIRE_NULL, "how long code is kept that no job uses, such as 30d", .pattern = "^[1-9][0-9]{0,3}[mhd]$" },
 	{ "max-jobs", WIRE_INT, OPT | WIRE_NULL, "jobs that have not ended, of one user who is not admin", .min = 1, .max = 100000000 },
 	{ "max-priority", WIRE_INT, OPT | WIRE_NULL, "the highest priority of one who is not admin", .min = 1, .max = 1000 },
+	{ "plan-fair", WIRE_TEXT, OPT | WIRE_NULL, "whether shares of groups count", .words = "off on" },
+	{ "plan-age-bound", WIRE_TEXT, OPT | WIRE_NULL, "after so long a job goes before everybody, such as 1d; 0s: never", .pattern = SPAN },
+	{ "plan-half-life", WIRE_TEXT, OPT | WIRE_NULL, "of past use, in whole hours; 0s: only what is held now counts", .pattern = SPAN },
+	{ "plan-backfill", WIRE_TEXT, OPT | WIRE_NULL, "whether small jobs may pass a head that waits, where that costs it nothing", .words = "off on" },
+	{ "plan-preempt", WIRE_TEXT, OPT | WIRE_NULL, "whether preemptible jobs give way, and what was borrowed is taken back", .words = "off on" },
+	{ "plan-min-run", WIRE_TEXT, OPT | WIRE_NULL, "nobody is preempted before it ran so long", .pattern = SPAN },
+	{ "plan-believe-guesses", WIRE_TEXT, OPT | WIRE_NULL, "whether learned run times count as the limits of jobs that have none", .words = "off on" },
+	{ "plan-rule", WIRE_TEXT, OPT | WIRE_NULL, "where tasks are placed: ours, or a published rule", .words = RULES },
+	{ "plan-weight-fragment", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
+	{ "plan-weight-slack", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
+	{ "plan-weight-scarcity", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
+	{ "plan-weight-topology", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
 	{ 0 }
 };
 static const struct wire_field done[] = {
@@ -115,6 +157,8 @@ const struct wire_shape wire_shapes_yard[] = {
 	{ "health", "whether requests are answered", health },
 	{ "resources", "what there is or what is taken", resources },
 	{ "node", "a machine", node },
+	{ "node_window", "a time in which a machine is kept for others", node_window },
+	{ "node_change", "what is to be changed of a machine", node_change, "{\"state\":\"drain\",\"reason\":\"new memory\"}", true },
 	{ "nodes", "the machines", nodes },
 	{ "quota", "what may be used at a time", quota, "{\"cpu_milli\":16000,\"max_running_jobs\":4}", true },
 	{ "quota_of", "whose quota it is", quota_of },

@@ -25,6 +25,12 @@ static const struct call calls[] = {
 	{ "job_schema", "/schema/job.json" },
 	{ "openapi", "/openapi.json" },
 	{ "list_nodes", "/nodes" },
+	{ "show_node", "/nodes/n1" },
+	{ "change_node", "/nodes/n1", "{\"state\":\"drain\",\"reason\":\"new disk\",\"rack\":\"r1\",\"labels\":{\"zone\":\"a\"},\"island\":4}" },
+	{ "change_node", "/nodes/n1", "{\"windows\":[{\"from_ms\":1,\"to_ms\":2,\"group\":\"lab\"}]}" },
+	{ "change_node", "/nodes/n1", "{\"state\":\"quarantine\"}", .status = 400 },
+	{ "change_node", "/nodes/none", "{\"state\":\"open\"}", .status = 404 },
+	{ "change_node", "/nodes/n1", "{\"state\":\"open\",\"windows\":[]}" },
 	{ "submit_job", "/jobs", JOB },
 	{ "submit_job", "/jobs?dry_run=1", JOB, .status = 200 },
 	{ "submit_job", "/jobs", JOB, "Idempotency-Key: k\r\n" },
@@ -89,6 +95,8 @@ static const struct call calls[] = {
 	{ "delete_job", "/jobs/1" },
 	{ "list_settings", "/settings" },
 	{ "change_settings", "/settings", "{\"max-jobs\":500,\"code-keep\":null}" },
+	{ "change_settings", "/settings", "{\"plan-fair\":\"off\",\"plan-rule\":\"fgd\",\"plan-age-bound\":\"2h\",\"plan-weight-slack\":7}" },
+	{ "change_settings", "/settings", "{\"plan-rule\":\"worst\"}", .status = 400 },
 	{ "stop_job", "/jobs/2/stop", "{\"reason\":\"enough\"}" },
 };
 /* clang-format on */

@@ -38,7 +38,7 @@ static const struct {
 	{ "show_quota", LAW_QUOTA },  { "has_code", LAW_NONE },
 	{ "put_code", LAW_NONE },     { "secrets_of", LAW_SELF },
 	{ "set_secret", LAW_SELF },   { "remove_secret", LAW_SELF },
-	{ "list_events", LAW_NONE },
+	{ "list_events", LAW_NONE },  { "show_node", LAW_NONE },
 };
 
 /* What a body must be so that nothing but the rule can refuse it; nothing is done that
@@ -51,6 +51,7 @@ static const struct {
 	{ "exec_job", NULL, "?arg=sh" },
 	{ "set_quota", "{}", "" },
 	{ "backup", "{\"path\":\"/dev/null/no/such\"}", "" },
+	{ "change_node", "{}", "" },
 	{ "add_user", "{\"name\":\"new$N\"}", "" },
 	{ "set_user", "{}", "" },
 	{ "add_group", "{\"name\":\"newg$N\"}", "" },
@@ -362,6 +363,8 @@ static bool add_param(struct buf *out, const struct route *r, const char *name,
 		buf_adds(out, owner_of(c, w));
 	else if (IS_PARAM(":secret"))
 		buf_adds(out, "s");
+	else if (IS_PARAM(":node"))
+		buf_adds(out, "n1");
 	else
 		return false;
 	return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Settings that change while the daemon runs: what may, what will not do, and the way back. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/doc.h"
@@ -32,6 +33,40 @@ static const char *shown(const struct settings *s, const char *name, const char 
 	doc_destroy(d);
 	buf_fini(&out);
 	return text;
+}
+
+static void policy(struct settings *s)
+{
+	struct plan_policy p;
+	struct err err;
+
+	settings_policy(s, &p);
+	OK(memcmp(&p.weights, &plan_policy_default.weights, sizeof p.weights) == 0 &&
+		   p.fair == plan_policy_default.fair &&
+		   p.preempt == plan_policy_default.preempt &&
+		   p.rule == plan_policy_default.rule &&
+		   p.half_life_ms == plan_policy_default.half_life_ms,
+	   "the policy is the default when nobody says otherwise");
+	IS(shown(s, "plan-fair", "value"), "on", "choices are shown as words");
+	for (int i = 0; i < PLACE_RULE_COUNT; i++) {
+		settings_live_set(s, "plan-rule", placement_rule_names[i]);
+		settings_policy(s, &p);
+		OK((int)p.rule == i, "the rule %s can be chosen",
+		   placement_rule_names[i]);
+	}
+	settings_live_set(s, "plan-fair", "off");
+	settings_live_set(s, "plan-half-life", "90m");
+	settings_live_set(s, "plan-weight-slack", "7");
+	settings_policy(s, &p);
+	OK(!p.fair && p.weights.slack == 7, "changes are in the policy at once");
+	IS_INT(p.half_life_ms, 2 * 3600000, "a half-life is whole hours");
+	OK(settings_live_check("plan-fair", "maybe", &err) < 0 &&
+		   strstr(err.text, "plan-fair: 'maybe' will not do"),
+	   "a word that is no choice is refused");
+	OK(settings_live_check("plan-nonsense", "on", &err) < 0, "so is a name");
+	settings_live_set(s, "plan-fair", NULL);
+	settings_policy(s, &p);
+	OK(p.fair, "and taken back");
 }
 
 int main(void)
@@ -69,6 +104,16 @@ int main(void)
 	for (const struct wire_field *f = shape->fields; f->name; f++)
 		strange += !settings_is_live(f->name);
 	OK(strange == 0, "the API offers to change what may be changed");
+	const struct setting *rows;
+	size_t count = settings_rows(&rows);
+	for (size_t i = 0; i < count; i++) {
+		const struct wire_field *f = shape->fields;
+		while (f->name && !str_eq(f->name, rows[i].opt.name))
+			f++;
+		strange += settings_is_live(rows[i].opt.name) != !!f->name;
+	}
+	OK(strange == 0, "and all of it");
+	policy(&s);
 	settings_fini(&s);
 	return END();
 }
