@@ -14,6 +14,21 @@ static int64_t bounded(int64_t amount)
 	return amount < 0 ? 0 : amount < most ? amount : most;
 }
 
+/* What follows from the kinds. */
+static void role_know(struct ask_role *r)
+{
+	uint64_t seen = 0;
+
+	r->whole = 0;
+	r->overlap = false;
+	r->classes_at = 0;
+	for (size_t i = 0; i < r->device_count; i++) {
+		r->overlap |= (seen & r->devices[i].kinds) != 0;
+		seen |= r->devices[i].kinds;
+		r->whole += r->devices[i].share_milli ? 0 : r->devices[i].count;
+	}
+}
+
 static void role_make(const struct fleet *f, const struct gang_role *from,
 		      struct ask_role *r)
 {
@@ -31,14 +46,14 @@ static void role_make(const struct fleet *f, const struct gang_role *from,
 	memcpy(r->fixed_ports, from->fixed_ports, sizeof r->fixed_ports);
 	for (size_t i = 0; i < DEVICE_KINDS_MAX && from->each.devices[i].count > 0; i++) {
 		const struct device_count *d = &from->each.devices[i];
-		r->devices[i] = (struct need){
-			.kinds = fleet_kinds_of(f, d->type),
-			.count = d->count,
-			.share_milli = d->share_milli < DEVICE_SHARE ? d->share_milli : 0,
-			.type = mem_strdup(d->type)
-		};
+		bool shared = d->share_milli > 0 && d->share_milli < DEVICE_SHARE;
+		r->devices[i] = (struct need){ .kinds = fleet_kinds_of(f, d->type),
+					       .count = shared ? 1 : d->count,
+					       .share_milli = shared ? d->share_milli : 0,
+					       .type = mem_strdup(d->type) };
 		r->device_count++;
 	}
+	role_know(r);
 }
 
 static int64_t milli_of(const struct need *n)
@@ -119,8 +134,10 @@ static void need_refresh(const struct fleet *f, struct need *needs, size_t count
 
 void ask_refresh(const struct fleet *f, struct ask *a)
 {
-	for (size_t i = 0; i < a->role_count; i++)
+	for (size_t i = 0; i < a->role_count; i++) {
 		need_refresh(f, a->roles[i].devices, a->roles[i].device_count);
+		role_know(&a->roles[i]);
+	}
 	need_refresh(f, a->total.devices, a->total.device_count);
 }
 

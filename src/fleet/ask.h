@@ -27,6 +27,10 @@ struct ask_role {
 	int any_ports, fixed_count;
 	int fixed_ports[PORTS_MAX];
 	const char *labels; /* NULL: any node */
+	int64_t whole;      /* whole devices of all kinds */
+	bool overlap;       /* one device could meet two of its needs */
+	/* The fleet's own: which classes of nodes could ever do, and when that was found. */
+	uint64_t classes, classes_at;
 };
 
 struct ask {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fleet/inside.h"
+#include "fleet/scores.h"
 
 struct fleet *fleet_create(void)
 {
@@ -13,23 +13,45 @@ struct fleet *fleet_create(void)
 	f->by_name = map_create();
 	f->live.fleet = f;
 	f->version = 1;
+	f->layout.stale = true;
+	chunks_reset(&f->chunks, CHUNK_NODES * sizeof(struct space));
+	fleet_reserve_roles(f, 8);
 	return f;
+}
+
+static void machine_fini(struct machine *m)
+{
+	for (int i = 0; i < FLEET_POOLS; i++)
+		free(m->pools[i].taken);
+	free(m->slots);
+	free(m->ports);
+	free(m->likeness);
 }
 
 void fleet_destroy(struct fleet *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->live.count; i++) {
-		free(f->machines[i].slots);
-		free(f->machines[i].ports);
-	}
+	for (size_t i = 0; i < f->live.count; i++)
+		machine_fini(&f->machines[i]);
 	for (size_t i = 0; i < f->kind_count; i++)
 		free(f->kinds[i]);
 	free(f->kinds);
 	free(f->machines);
-	free(f->live.spaces);
-	free(f->live.kept);
+	view_fini(&f->live);
+	view_fini(&f->empty);
+	layout_fini(&f->layout);
+	chunks_fini(&f->chunks);
+	slab_fini(&f->grants);
+	scores_destroy(f->scores);
+	free(f->trial);
+	free(f->attempt);
+	free(f->choice);
+	free(f->bounds);
+	free(f->marks);
+	free(f->kept);
+	free(f->cursors);
+	free(f->role_at);
 	map_destroy(f->by_name);
 	free(f);
 }
@@ -64,6 +86,16 @@ const char *fleet_kind_name(const struct fleet *f, int kind)
 	return f->kinds[kind];
 }
 
+/* Where ties are broken by kind, names decide and not who came first. */
+static void kinds_rank(struct fleet *f)
+{
+	for (size_t i = 0; i < f->kind_count; i++) {
+		f->kind_rank[i] = 0;
+		for (size_t k = 0; k < f->kind_count; k++)
+			f->kind_rank[i] += strcmp(f->kinds[k], f->kinds[i]) < 0;
+	}
+}
+
 int fleet_kind(struct fleet *f, const char *type)
 {
 	for (size_t i = 0; i < f->kind_count; i++) {
@@ -74,7 +106,9 @@ int fleet_kind(struct fleet *f, const char *type)
 		return KIND_NONE;
 	mem_grow(&f->kinds, &f->kind_cap, f->kind_count, sizeof *f->kinds);
 	f->kinds[f->kind_count] = mem_strdup(type);
-	return (int)f->kind_count++;
+	f->kind_count++;
+	kinds_rank(f);
+	return (int)f->kind_count - 1;
 }
 
 uint64_t fleet_kinds_of(const struct fleet *f, const char *asked)
@@ -114,33 +148,13 @@ void fleet_used(const struct fleet *f, int node, struct resources *used, int *ta
 	*used = (struct resources){ .cpu_milli = m->cpu_milli,
 				    .memory_bytes = m->memory_bytes };
 	for (int i = 0; i < FLEET_POOLS; i++) {
-		if (m->pools[i].used)
-			resources_set_device(used, f->kinds[m->pools[i].kind],
-					     __builtin_popcountll(m->pools[i].used));
+		const struct pool *p = &m->pools[i];
+		uint64_t touched = p->used;
+		for (int d = 0; d < DEVICES_MAX && p->taken; d++)
+			touched |= p->taken[d] ? (uint64_t)1 << d : 0;
+		if (touched)
+			resources_set_device(used, f->kinds[p->kind],
+					     __builtin_popcountll(touched));
 	}
 	*tasks = m->tasks;
-}
-
-int64_t machine_task_limit(const struct node *n)
-{
-	return n->max_tasks > 0 ? n->max_tasks : INT64_C(1) << 40;
-}
-
-void fleet_refresh(struct fleet *f, int node)
-{
-	const struct machine *m = &f->machines[node];
-	struct space *s = &f->live.spaces[node];
-
-	s->open = m->node.up && m->node.state == NODE_OPEN;
-	s->cpu_milli = m->node.capacity.cpu_milli - m->cpu_milli;
-	s->memory_bytes = m->node.capacity.memory_bytes - m->memory_bytes;
-	s->tasks = machine_task_limit(&m->node) - m->tasks;
-	for (int i = 0; i < FLEET_POOLS; i++)
-		s->devices[i] =
-			__builtin_popcountll(m->pools[i].total & ~m->pools[i].used);
-}
-
-const struct view *fleet_now(const struct fleet *f)
-{
-	return &f->live;
 }

@@ -10,45 +10,40 @@
 
 #include "base/err.h"
 #include "fleet/ask.h"
+#include "fleet/view.h"
 
 #define FLEET_POOLS                                                                      \
 	8 /* device kinds on a node, with those that only leftover tasks hold */
 
-struct fleet;
-struct view;
+/* Devices of one kind on a node. */
+struct portion {
+	int pool;
+	int share_milli; /* of the one device in the mask; 0: whole devices */
+	uint64_t mask;
+};
+
+#define GRANT_PORTS 8
 
 /* What one task was given. */
 struct grant {
 	int node, role;
-	int slot; /* -1: somebody had it already */
-	struct {
-		int pool;
-		int share_milli; /* 0: whole devices */
-		uint64_t mask;
-	} devices[DEVICE_KINDS_MAX];
-	int *ports; /* those out of the node's range */
-	int port_count;
+	int slot;       /* -1: somebody had it already */
+	int port_count; /* those out of the node's range: */
+	uint16_t few_ports[GRANT_PORTS];
+	uint16_t *many_ports; /* NULL: they are the few */
+	struct portion devices[DEVICE_KINDS_MAX];
 };
 
-struct grants { /* by rank */
+struct grants { /* by rank: all of the first role, then of the second, … */
 	struct grant *items;
 	size_t count;
 };
 
-/* A way to place an ask: `count` tasks of a role on a node. */
-struct pick {
-	size_t role;
-	int node, count;
-};
-
-struct picks {
-	struct pick *items;
-	size_t count, cap;
-	int level; /* the highest that the gang crosses: enum level */
-};
-
 struct fleet *fleet_create(void);
 void fleet_destroy(struct fleet *f);
+/* Up to so many nodes, tasks placed at a time and different asks nothing more is taken
+ * from the heap, but for nodes that are set and for views that are first made. */
+void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks, size_t asks);
 void fleet_set_node(struct fleet *f, const struct node *n);
 size_t fleet_count(const struct fleet *f);
 const struct node *fleet_node(const struct fleet *f, int node);
@@ -63,8 +58,9 @@ int fleet_pool_kind(const struct fleet *f, int node, int pool);
 int64_t fleet_devices(const struct fleet *f, uint64_t kinds); /* on nodes that are up */
 
 /* Giving and taking, on the fleet itself.  A grant is the caller's to keep and to give
- * back.  fleet_adopt() takes what a record says; what somebody else has already is not
- * taken again. */
+ * back.  A role with a `least` may get fewer grants than its count.  fleet_adopt() takes
+ * what a record says; what somebody else has already is not taken again; with fewer
+ * places than tasks each place says whose it is (placement.role). */
 void fleet_grant(struct fleet *f, const struct ask *a, const struct picks *picks,
 		 struct grants *out);
 void fleet_adopt(struct fleet *f, const struct ask *a, const struct placement *places,
@@ -74,37 +70,6 @@ void fleet_describe(const struct fleet *f, const struct ask *a, const struct gra
 		    struct placement *out);
 void fleet_used(const struct fleet *f, int node, struct resources *used, int *tasks);
 
-/* What is free on every node, now or as it would be. */
-const struct view *fleet_now(const struct fleet *f);
-/* Imagined ones are reused: *v may be NULL at first; view_destroy() at last. */
-void view_copy(const struct fleet *f, const struct view *from, struct view **v);
-void view_empty(const struct fleet *f, struct view **v); /* as if nothing ran */
-void view_least(const struct view *a, const struct view *b,
-		struct view **v); /* of both */
-void view_destroy(struct view *v);
-void view_take(struct view *v, const struct ask *a, const struct picks *picks);
-/* What tasks hold, as if they had ended: all of them, or those on one node (-1: all). */
-void view_return(struct view *v, const struct ask *a, const struct grants *g, int node);
-
-/* For whom and how long: nodes that are kept for others then are not for it. */
-struct stay {
-	int64_t from_ms, to_ms; /* INT64_MAX: no end is known */
-	const char *group;
-};
-
-/* A place for every task (or, for a role with `least`, as many as there is room for), or
- * false.  `stay` NULL: windows do not matter. */
-bool view_fit(const struct view *v, const struct ask *a, const struct stay *stay,
-	      struct picks *out);
-/* How many tasks of a role alone fit on a node, or on all (-1); at most `most`. */
-int64_t view_room(const struct view *v, const struct ask_role *r, int node, int64_t most);
-/* What is free of one thing on a node, and what there is of it when nothing runs. */
-struct amount {
-	int64_t free, total;
-};
-struct amount view_cpu(const struct view *v, int node);
-struct amount view_memory(const struct view *v, int node);
-struct amount view_ports(const struct view *v, int node);
-struct amount view_tasks(const struct view *v, int node);
-struct amount view_devices(const struct view *v, int node, const struct need *n);
-bool view_open(const struct view *v, int node); /* up, and takes new tasks */
+/* All that decides, and the indexes that were kept over it, as text: a fleet made by any
+ * history gives the same as one that is told the nodes and who holds what. */
+void fleet_digest(const struct fleet *f, struct buf *out);

@@ -3,57 +3,114 @@
 #pragma once
 
 #include "base/map.h"
-#include "fleet/fleet.h"
+#include "fleet/layout.h"
+#include "fleet/slab.h"
 
 #define NODE_PORTS 65536
 
-/* What is free on a node. Below zero when the node shrank under its tasks. */
-struct space {
-	int64_t cpu_milli, memory_bytes;
-	int64_t tasks; /* how many more */
-	int ports;
-	int devices[FLEET_POOLS];
-	bool open; /* up, and takes new tasks */
-};
-
-struct view {
-	const struct fleet *fleet;
-	struct space *spaces; /* by node */
-	size_t count, cap;
-	struct space *kept; /* while a fit is tried; no meaning between calls */
-	size_t kept_cap;
+struct pool {
+	int kind;             /* KIND_NONE: unused */
+	int first;            /* of its devices in rows */
+	uint64_t total, used; /* used: given whole */
+	uint16_t *taken;      /* by device, of all DEVICES_MAX: what is given as shares */
 };
 
 struct machine {
-	struct node node;
-	struct {
-		int kind; /* KIND_NONE: unused */
-		uint64_t total, used;
-	} pools[FLEET_POOLS];
-	int64_t cpu_milli, memory_bytes; /* taken */
+	/* What every decision reads comes first. */
+	int class, at; /* and position in it */
+	int rank;
+	int rack, net; /* numbers of these; -1: unknown, so shared with nobody */
+	int island;
+	bool rings, windows;
 	int tasks;
-	uint64_t *slots; /* bitmap of those in use */
+	int64_t cpu_milli, memory_bytes; /* taken */
+	uint64_t *slots;                 /* bitmap of those in use */
 	size_t slot_words;
+	struct pool pools[FLEET_POOLS];
 	uint64_t *ports; /* bitmap, NULL while none was ever given */
+	char *likeness;  /* nodes with equal ones may be exchanged */
+	struct node node;
 };
 
 struct fleet {
 	char **kinds;
 	size_t kind_count, kind_cap;
+	int kind_rank[KINDS_MAX]; /* in the order of names */
 	struct machine *machines;
 	size_t machine_cap;
-	struct view live;
+	struct view live, empty;
 	struct map *by_name; /* index + 1 */
-	uint64_t version;
+	uint64_t version, empty_version;
+	struct chunks chunks;
+	size_t row_pools, row_devices, row_bytes;
+	struct layout layout;
+	struct slab grants;
+	struct scores *scores; /* scores.h; NULL: nobody asked for any yet */
+	/* Memory that is reused; no meaning between calls. */
+	struct space *trial, *attempt,
+		*choice; /* rows: who tries one may ask for another */
+	int64_t *bounds; /* of racks or switches */
+	uint32_t *marks,
+		mark; /* by node: equal to `mark` while it is out of the search */
+	size_t mark_cap;
+	char *kept; /* rows as they were before a gang was tried */
+	size_t kept_cap;
+	int *cursors, *role_at; /* by role */
+	size_t role_cap;
 };
 
-int64_t machine_task_limit(const struct node *n);
-int machine_pool(const struct machine *m, int kind); /* -1: none of that kind */
-/* The pool a task takes its devices from: that with the fewest free that is enough, else
- * the fullest; -1: none of any kind that will do. */
-int space_pool(const struct view *v, int node, const struct need *n);
+static inline size_t row_at(const struct fleet *f, int node)
+{
+	return (size_t)(node % CHUNK_NODES) * f->row_bytes;
+}
+
+static inline const struct space *view_space(const struct view *v, int node)
+{
+	return (const struct space *)(const void *)(v->chunks[node / CHUNK_NODES] +
+						    row_at(v->fleet, node));
+}
+
+static inline struct space *view_write(struct view *v, int node)
+{
+	size_t chunk = (size_t)node / CHUNK_NODES;
+
+	if (v->fleet->chunks.refs[v->ids[chunk]] > 1)
+		view_unshare(v, chunk);
+	return (struct space *)(void *)(v->chunks[chunk] + row_at(v->fleet, node));
+}
+
+static inline uint16_t *space_left(const struct fleet *f, const struct space *s)
+{
+	return (uint16_t *)(uintptr_t)(s->idle + f->row_pools);
+}
+
+static inline const uint16_t *grant_ports(const struct grant *g)
+{
+	return g->many_ports ? g->many_ports : g->few_ports;
+}
+
+int machine_task_limit(const struct node *n);
+/* The pool of a kind, made when there is none yet; -1: all are taken. */
+int machine_pool_make(struct machine *m, int kind);
+void fleet_reserve_roles(struct fleet *f, size_t roles);
+void space_refresh(struct fleet *f, int node); /* live, after a node was set */
+/* What is free when nothing runs. */
+void space_empty(const struct fleet *f, int node, struct space *s);
+/* `s` keeps what `other` has too.  exact: the same devices, else as many. */
+void space_least(const struct fleet *f, int node, struct space *s,
+		 const struct space *other, bool exact);
 /* How many tasks of a role fit. */
-int64_t space_room(const struct view *v, int node, const struct ask_role *r,
-		   int64_t most);
-void space_take(struct view *v, int node, const struct ask_role *r, int64_t times);
-void fleet_refresh(struct fleet *f, int node); /* live space, after a change */
+int64_t space_room(const struct fleet *f, int node, const struct space *s,
+		   const struct ask_role *r, int64_t most);
+/* Takes for `count` tasks, for which there must be room. */
+void space_take(const struct fleet *f, int node, struct space *s,
+		const struct ask_role *r, int64_t count);
+int64_t devices_room(const struct fleet *f, int node, const struct space *s,
+		     const struct need *n, int64_t most);
+/* Which devices a task gets.  False: there is no room. */
+bool devices_choose(const struct fleet *f, int node, const struct space *s,
+		    const struct need *n, struct portion *out);
+void devices_take(const struct fleet *f, int node, struct space *s,
+		  const struct portion *p);
+void devices_return(const struct fleet *f, int node, struct space *s,
+		    const struct portion *p);

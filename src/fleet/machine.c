@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Machines and what was given out on them. */
+/* What was given out on the machines. */
 #include <assert.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "fleet/inside.h"
+#include "fleet/island.h"
+#include "fleet/scores.h"
 
 #define WORD_BITS 64
 
@@ -16,15 +17,6 @@ static bool bit_test(const uint64_t *words, size_t at)
 static void bit_flip(uint64_t *words, size_t at)
 {
 	words[at / WORD_BITS] ^= (uint64_t)1 << (at % WORD_BITS);
-}
-
-int machine_pool(const struct machine *m, int kind)
-{
-	for (int i = 0; i < FLEET_POOLS; i++) {
-		if (m->pools[i].kind == kind)
-			return i;
-	}
-	return -1;
 }
 
 static void slots_reserve(struct machine *m, size_t slot)
@@ -53,12 +45,6 @@ static int slot_take(struct machine *m)
 	return (int)slot;
 }
 
-static void ports_reserve(struct machine *m)
-{
-	if (!m->ports)
-		m->ports = mem_alloc(NODE_PORTS / WORD_BITS, sizeof *m->ports);
-}
-
 static bool in_range(const struct machine *m, int port)
 {
 	return port >= m->node.port_first && port <= m->node.port_last;
@@ -73,124 +59,217 @@ static bool is_fixed(const struct ask_role *r, int port)
 	return false;
 }
 
-/* space_room() left room for the fixed ports too, so the search cannot run dry. */
-static void ports_take(struct fleet *f, struct grant *g, const struct ask_role *r)
+/* Room for `count` ports of a grant. */
+static uint16_t *ports_room(struct machine *m, struct grant *g, int count)
 {
-	struct machine *m = &f->machines[g->node];
-	int port = m->node.port_first;
+	if (!m->ports)
+		m->ports = mem_alloc(NODE_PORTS / WORD_BITS, sizeof *m->ports);
+	if (count > GRANT_PORTS)
+		g->many_ports = mem_alloc((size_t)count, sizeof *g->many_ports);
+	return g->many_ports ? g->many_ports : g->few_ports;
+}
 
-	if (!r->any_ports)
-		return;
-	ports_reserve(m);
-	g->ports = mem_alloc((size_t)r->any_ports, sizeof *g->ports);
+/* space_room() left room for the fixed ports too, so the search cannot run dry. */
+static void ports_take(struct machine *m, struct space *s, struct grant *g,
+		       const struct ask_role *r)
+{
+	int port = m->node.port_first;
+	uint16_t *ports = ports_room(m, g, r->any_ports);
+
 	while (g->port_count < r->any_ports) {
 		assert(port <= m->node.port_last);
 		if (!bit_test(m->ports, (size_t)port) && !is_fixed(r, port)) {
 			bit_flip(m->ports, (size_t)port);
-			g->ports[g->port_count++] = port;
-			f->live.spaces[g->node].ports--;
+			ports[g->port_count++] = (uint16_t)port;
+			s->ports--;
 		}
 		port++;
 	}
 }
 
-static uint64_t lowest_bits(uint64_t mask, int64_t count)
+/* Books cpu, memory and the task itself; sign -1 gives them back. */
+static void charge(struct machine *m, struct space *s, const struct ask_role *r, int sign)
 {
-	uint64_t out = 0;
-
-	for (; count > 0 && mask; count--) {
-		out |= mask & -mask;
-		mask &= mask - 1;
-	}
-	return out;
-}
-
-static void charge(struct fleet *f, const struct grant *g, const struct ask_role *r,
-		   int sign)
-{
-	struct machine *m = &f->machines[g->node];
-
 	m->cpu_milli += sign * r->cpu_milli;
 	m->memory_bytes += sign * r->memory_bytes;
 	m->tasks += sign;
+	s->cpu_milli -= sign * r->cpu_milli;
+	s->memory_bytes -= sign * r->memory_bytes;
+	s->tasks -= sign;
 }
 
-static void grant_one(struct fleet *f, struct grant *g, const struct ask_role *r)
+static void pool_book(struct pool *p, const struct portion *d, int sign)
+{
+	if (d->share_milli) {
+		uint16_t *taken = &p->taken[__builtin_ctzll(d->mask)];
+		*taken = (uint16_t)(*taken + sign * d->share_milli);
+	} else {
+		p->used ^= d->mask;
+	}
+}
+
+/* Devices from `from` when that is not NULL: what is free in an imagined view, too. */
+static void devices_give(struct fleet *f, struct space *s, struct grant *g,
+			 const struct ask_role *r, const struct space *from)
 {
 	struct machine *m = &f->machines[g->node];
 
-	g->slot = slot_take(m);
 	for (size_t i = 0; i < r->device_count; i++) {
-		int pool = space_pool(&f->live, g->node, &r->devices[i]);
-		uint64_t mask = lowest_bits(m->pools[pool].total & ~m->pools[pool].used,
-					    r->devices[i].count);
-		assert(__builtin_popcountll(mask) == r->devices[i].count);
-		m->pools[pool].used |= mask;
-		g->devices[i].pool = pool;
-		g->devices[i].mask = mask;
+		struct portion *p = &g->devices[i];
+		if (!p->mask) { /* else it was decided with the place */
+			bool found = devices_choose(f, g->node, from ? from : s,
+						    &r->devices[i], p);
+			assert(found);
+			(void)found;
+		}
+		pool_book(&m->pools[p->pool], p, 1);
+		devices_take(f, g->node, s, p);
 	}
-	ports_take(f, g, r);
-	charge(f, g, r, 1);
-	fleet_refresh(f, g->node);
 }
 
-static size_t first_rank(const struct ask *a, size_t role)
+static void grant_one(struct fleet *f, struct grant *g, const struct ask_role *r,
+		      const struct space *from)
 {
-	size_t rank = 0;
+	struct machine *m = &f->machines[g->node];
+	struct space *s = view_write(&f->live, g->node);
 
-	for (size_t i = 0; i < role; i++)
-		rank += (size_t)a->roles[i].count;
-	return rank;
+	g->slot = slot_take(m);
+	devices_give(f, s, g, r, from);
+	if (r->any_ports)
+		ports_take(m, s, g, r);
+	charge(m, s, r, 1);
+	index_move(&f->live, g->node, s);
+	scores_moved(f, g->node, r, 1);
+}
+
+/* A score decided for one device: then the choice is made already. */
+static void grant_aim(const struct pick *k, const struct ask_role *r, struct grant *g)
+{
+	for (size_t i = 0; k->device >= 0 && i < r->device_count; i++) {
+		if (!r->devices[i].share_milli)
+			continue;
+		g->devices[i] =
+			(struct portion){ .pool = k->device / DEVICES_MAX,
+					  .share_milli = r->devices[i].share_milli,
+					  .mask = (uint64_t)1
+						  << k->device % DEVICES_MAX };
+		return;
+	}
+}
+
+/* What may be given on a node for a pick: NULL: all that is free.  A gang that must lie in
+ * one island, or that was fitted into an imagined view, gets less. */
+static struct space *grant_from(struct fleet *f, const struct ask *a,
+				const struct picks *picks, int node)
+{
+	bool island = a->within_must && a->within == LEVEL_ISLAND;
+	int *counts = f->cursors;
+
+	if (!island && picks->view == &f->live)
+		return NULL;
+	memcpy(f->choice, view_space(picks->view, node), f->row_bytes);
+	space_least(f, node, f->choice, view_space(&f->live, node), true);
+	if (!island)
+		return f->choice;
+	memset(counts, 0, a->role_count * sizeof *counts);
+	for (size_t i = 0; i < picks->count; i++)
+		counts[picks->items[i].role] += picks->items[i].count;
+	island_narrow(f, node, f->choice,
+		      island_find(f, node, view_space(picks->view, node), a, counts));
+	return f->choice;
+}
+
+static void grant_pick(struct fleet *f, const struct ask *a, const struct pick *k,
+		       struct grant *g, struct space *from)
+{
+	const struct ask_role *r = &a->roles[k->role];
+
+	for (int n = 0; n < k->count; n++, g++) {
+		g->node = k->node;
+		g->role = (int)k->role;
+		grant_aim(k, r, g);
+		grant_one(f, g, r, from);
+		for (size_t i = 0; from && i < r->device_count; i++)
+			devices_take(f, k->node, from, &g->devices[i]);
+	}
 }
 
 void fleet_grant(struct fleet *f, const struct ask *a, const struct picks *picks,
 		 struct grants *out)
 {
-	size_t at = 0, role = SIZE_MAX;
+	struct space *from = NULL;
+	int *at, rank = 0;
 
-	out->count = (size_t)a->task_count;
-	out->items = mem_alloc(out->count, sizeof *out->items);
+	fleet_reserve_roles(f, a->role_count);
+	at = f->role_at;
+	memset(at, 0, a->role_count * sizeof *at);
+	for (size_t i = 0; i < picks->count; i++)
+		at[picks->items[i].role] += picks->items[i].count;
+	for (size_t k = 0; k < a->role_count; k++) {
+		int count = at[k];
+		at[k] = rank;
+		rank += count;
+	}
+	out->count = (size_t)rank;
+	out->items = slab_get(&f->grants, out->count);
 	for (size_t i = 0; i < picks->count; i++) {
 		const struct pick *k = &picks->items[i];
-		if (k->role != role)
-			at = first_rank(a, k->role);
-		role = k->role;
-		for (int n = 0; n < k->count; n++, at++) {
-			out->items[at].node = k->node;
-			out->items[at].role = (int)k->role;
-			grant_one(f, &out->items[at], &a->roles[k->role]);
-		}
+		if (!i || k->node != picks->items[i - 1].node)
+			from = grant_from(f, a, picks, k->node);
+		grant_pick(f, a, k, &out->items[at[k->role]], from);
+		at[k->role] += k->count;
 	}
 }
 
-/* The pool of a kind, made when there is none yet; -1 when all are taken. */
-static int pool_make(struct machine *m, int kind)
+/* Of a device that somebody has whole nothing is taken, of one that is shared no more
+ * than is left; then the record is wrong. */
+static uint64_t adopt_free(const struct pool *p, uint64_t mask, int share)
 {
-	int at = machine_pool(m, kind);
+	uint64_t out = mask & ~p->used;
 
-	for (int i = 0; i < FLEET_POOLS && at < 0; i++) {
-		if (m->pools[i].kind == KIND_NONE ||
-		    (!m->pools[i].total && !m->pools[i].used))
-			at = i;
+	for (uint64_t left = out; left; left &= left - 1) {
+		int d = __builtin_ctzll(left);
+		if (p->taken[d] > (share ? DEVICE_SHARE - share : 0))
+			out &= ~((uint64_t)1 << d);
 	}
-	if (at >= 0)
-		m->pools[at].kind = kind;
-	return at;
+	return share ? out & -out : out;
 }
 
-static void adopt_devices(struct fleet *f, struct grant *g, const struct placement *place)
+static void adopt_devices(struct fleet *f, struct space *s, struct grant *g,
+			  const struct placement *place)
 {
 	struct machine *m = &f->machines[g->node];
 
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
 		int kind = place->devices[i].mask ? fleet_kind(f, place->devices[i].type)
 						  : KIND_NONE;
-		int pool = kind >= 0 ? pool_make(m, kind) : -1;
-		if (pool < 0)
+		int pool = kind >= 0 ? machine_pool_make(m, kind) : -1;
+		int share = place->devices[i].share_milli;
+		uint64_t mask;
+		if (pool < 0 || share < 0 || share >= DEVICE_SHARE)
 			continue;
-		g->devices[i].pool = pool;
-		g->devices[i].mask = place->devices[i].mask & ~m->pools[pool].used;
-		m->pools[pool].used |= g->devices[i].mask;
+		mask = adopt_free(&m->pools[pool], place->devices[i].mask, share);
+		if (!mask)
+			continue;
+		g->devices[i] = (struct portion){ pool, share, mask };
+		pool_book(&m->pools[pool], &g->devices[i], 1);
+		devices_take(f, g->node, s, &g->devices[i]);
+	}
+}
+
+static void adopt_ports(struct machine *m, struct space *s, struct grant *g,
+			const struct ask_role *r, const struct placement *place)
+{
+	uint16_t *ports = ports_room(m, g, place->port_count);
+
+	for (int i = 0; i < place->port_count; i++) {
+		int port = place->ports[i];
+		if (port <= 0 || port >= NODE_PORTS || is_fixed(r, port) ||
+		    bit_test(m->ports, (size_t)port))
+			continue;
+		bit_flip(m->ports, (size_t)port);
+		ports[g->port_count++] = (uint16_t)port;
+		s->ports -= in_range(m, port);
 	}
 }
 
@@ -200,6 +279,7 @@ static void adopt_one(struct fleet *f, struct grant *g, const struct ask_role *r
 		      const struct placement *place)
 {
 	struct machine *m = &f->machines[g->node];
+	struct space *s = view_write(&f->live, g->node);
 
 	slots_reserve(m, (size_t)(place->slot < 0 ? 0 : place->slot));
 	g->slot = place->slot >= 0 && !bit_test(m->slots, (size_t)place->slot)
@@ -207,20 +287,12 @@ static void adopt_one(struct fleet *f, struct grant *g, const struct ask_role *r
 			  : -1;
 	if (g->slot >= 0)
 		bit_flip(m->slots, (size_t)g->slot);
-	adopt_devices(f, g, place);
-	ports_reserve(m);
-	g->ports = mem_alloc((size_t)place->port_count, sizeof *g->ports);
-	for (int i = 0; i < place->port_count; i++) {
-		int port = place->ports[i];
-		if (port <= 0 || port >= NODE_PORTS || is_fixed(r, port) ||
-		    bit_test(m->ports, (size_t)port))
-			continue;
-		bit_flip(m->ports, (size_t)port);
-		g->ports[g->port_count++] = port;
-		f->live.spaces[g->node].ports -= in_range(m, port);
-	}
-	charge(f, g, r, 1);
-	fleet_refresh(f, g->node);
+	adopt_devices(f, s, g, place);
+	if (place->port_count)
+		adopt_ports(m, s, g, r, place);
+	charge(m, s, r, 1);
+	index_move(&f->live, g->node, s);
+	scores_moved(f, g->node, r, 1);
 }
 
 /* A node of which only a record tells is made, as one that is gone. */
@@ -236,42 +308,65 @@ static int find_or_make(struct fleet *f, const char *name)
 	return fleet_find(f, name);
 }
 
+/* Whose the task of a rank is: of all roles in turn when there are as many places as
+ * tasks, else it is recorded. */
+static int role_of(const struct ask *a, const struct placement *places, size_t count,
+		   size_t rank)
+{
+	size_t role = 0, last = a->role_count - 1;
+
+	if (count < (size_t)a->task_count)
+		return places[rank].role < 0              ? 0
+		       : (size_t)places[rank].role > last ? (int)last
+							  : places[rank].role;
+	while (rank >= (size_t)a->roles[role].count)
+		rank -= (size_t)a->roles[role++].count;
+	return (int)role;
+}
+
 void fleet_adopt(struct fleet *f, const struct ask *a, const struct placement *places,
 		 size_t count, struct grants *out)
 {
-	size_t role = 0, left = a->role_count ? (size_t)a->roles[0].count : 0;
-
 	out->count = count < (size_t)a->task_count ? count : (size_t)a->task_count;
-	out->items = mem_alloc(out->count, sizeof *out->items);
-	for (size_t i = 0; i < out->count; i++, left--) {
-		while (!left)
-			left = (size_t)a->roles[++role].count;
-		out->items[i].node = find_or_make(f, places[i].node);
-		out->items[i].role = (int)role;
-		adopt_one(f, &out->items[i], &a->roles[role], &places[i]);
+	out->items = slab_get(&f->grants, out->count);
+	for (size_t i = 0; i < out->count; i++) {
+		struct grant *g = &out->items[i];
+		g->node = find_or_make(f, places[i].node);
+		g->role = role_of(a, places, count, i);
+		adopt_one(f, g, &a->roles[g->role], &places[i]);
 	}
+}
+
+static void give_back_one(struct fleet *f, const struct ask *a, struct grant *g)
+{
+	struct machine *m = &f->machines[g->node];
+	struct space *s = view_write(&f->live, g->node);
+	const uint16_t *ports = grant_ports(g);
+
+	if (g->slot >= 0)
+		bit_flip(m->slots, (size_t)g->slot);
+	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
+		if (!g->devices[k].mask)
+			continue;
+		pool_book(&m->pools[g->devices[k].pool], &g->devices[k], -1);
+		devices_return(f, g->node, s, &g->devices[k]);
+	}
+	for (int k = 0; k < g->port_count; k++) {
+		bit_flip(m->ports, ports[k]);
+		s->ports += in_range(m, ports[k]);
+	}
+	charge(m, s, &a->roles[g->role], -1);
+	index_move(&f->live, g->node, s);
+	scores_moved(f, g->node, &a->roles[g->role], -1);
+	free(g->many_ports);
 }
 
 void fleet_give_back(struct fleet *f, const struct ask *a, struct grants *gs)
 {
-	for (size_t i = 0; i < gs->count; i++) {
-		struct grant *g = &gs->items[i];
-		struct machine *m = &f->machines[g->node];
-		if (g->slot >= 0)
-			bit_flip(m->slots, (size_t)g->slot);
-		for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
-			if (g->devices[k].mask)
-				m->pools[g->devices[k].pool].used &= ~g->devices[k].mask;
-		}
-		for (int k = 0; k < g->port_count; k++) {
-			bit_flip(m->ports, (size_t)g->ports[k]);
-			f->live.spaces[g->node].ports += in_range(m, g->ports[k]);
-		}
-		charge(f, g, &a->roles[g->role], -1);
-		fleet_refresh(f, g->node);
-		free(g->ports);
-	}
-	free(gs->items);
+	for (size_t i = 0; i < gs->count; i++)
+		give_back_one(f, a, &gs->items[i]);
+	if (gs->items)
+		slab_put(&f->grants, gs->items, gs->count);
 	*gs = (struct grants){ 0 };
 }
 
@@ -282,74 +377,22 @@ void fleet_describe(const struct fleet *f, const struct ask *a, const struct gra
 		const struct grant *g = &gs->items[i];
 		const struct machine *m = &f->machines[g->node];
 		const struct ask_role *r = &a->roles[g->role];
-		out[i] = (struct placement){ .slot = g->slot };
+		const uint16_t *ports = grant_ports(g);
+		out[i] = (struct placement){ .slot = g->slot, .role = g->role };
 		memcpy(out[i].node, m->node.name, sizeof out[i].node);
 		for (size_t k = 0; k < r->device_count; k++) {
-			const char *type = f->kinds[m->pools[g->devices[k].pool].kind];
+			const char *type;
+			if (!g->devices[k].mask)
+				continue; /* a record of what was not to be had */
+			type = f->kinds[m->pools[g->devices[k].pool].kind];
 			memcpy(out[i].devices[k].type, type,
 			       strnlen(type, DEVICE_TYPE_MAX - 1));
 			out[i].devices[k].mask = g->devices[k].mask;
 			out[i].devices[k].share_milli = g->devices[k].share_milli;
 		}
 		for (int k = 0; k < g->port_count; k++)
-			out[i].ports[out[i].port_count++] = g->ports[k];
+			out[i].ports[out[i].port_count++] = ports[k];
 		for (int k = 0; k < r->fixed_count && out[i].port_count < PORTS_MAX; k++)
 			out[i].ports[out[i].port_count++] = r->fixed_ports[k];
 	}
-}
-
-static uint64_t mask_of(int count)
-{
-	if (count >= DEVICES_MAX)
-		return UINT64_MAX;
-	return count <= 0 ? 0 : ((uint64_t)1 << count) - 1;
-}
-
-static int ports_free(const struct machine *m)
-{
-	int free_count = 0;
-
-	for (int port = m->node.port_first; port > 0 && port <= m->node.port_last; port++)
-		free_count += !m->ports || !bit_test(m->ports, (size_t)port);
-	return free_count;
-}
-
-static struct machine *machine_add(struct fleet *f, const char *name)
-{
-	size_t at = f->live.count;
-	struct machine *m;
-
-	mem_grow(&f->machines, &f->machine_cap, at, sizeof *f->machines);
-	mem_grow(&f->live.spaces, &f->live.cap, at, sizeof *f->live.spaces);
-	m = &f->machines[at];
-	*m = (struct machine){ 0 };
-	f->live.spaces[at] = (struct space){ 0 };
-	for (int i = 0; i < FLEET_POOLS; i++)
-		m->pools[i].kind = KIND_NONE;
-	map_puts(f->by_name, name, (void *)(uintptr_t)(at + 1));
-	f->live.count++;
-	return m;
-}
-
-void fleet_set_node(struct fleet *f, const struct node *n)
-{
-	int at = fleet_find(f, n->name);
-	struct machine *m = at < 0 ? machine_add(f, n->name) : &f->machines[at];
-
-	at = (int)(m - f->machines);
-	m->node = *n;
-	if (m->node.port_last >= NODE_PORTS)
-		m->node.port_last = NODE_PORTS - 1;
-	for (int i = 0; i < FLEET_POOLS; i++)
-		m->pools[i].total = 0;
-	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
-		const struct device_count *d = &n->capacity.devices[i];
-		int kind = d->count > 0 ? fleet_kind(f, d->type) : KIND_NONE;
-		int pool = kind >= 0 ? pool_make(m, kind) : -1;
-		if (pool >= 0)
-			m->pools[pool].total = mask_of(d->count);
-	}
-	fleet_refresh(f, at);
-	f->live.spaces[at].ports = ports_free(m);
-	f->version++;
 }

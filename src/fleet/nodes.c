@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Nodes as they come and change. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "fleet/inside.h"
+
+static uint64_t mask_of(int count)
+{
+	if (count >= DEVICES_MAX)
+		return UINT64_MAX;
+	return count <= 0 ? 0 : ((uint64_t)1 << count) - 1;
+}
+
+static bool pool_in_use(const struct pool *p)
+{
+	bool any = p->total || p->used;
+
+	for (int i = 0; i < DEVICES_MAX && p->taken && !any; i++)
+		any = p->taken[i] != 0;
+	return any;
+}
+
+int machine_pool_make(struct machine *m, int kind)
+{
+	int at = -1;
+
+	for (int i = 0; i < FLEET_POOLS; i++) {
+		if (m->pools[i].kind == kind)
+			return i;
+	}
+	for (int i = 0; i < FLEET_POOLS && at < 0; i++) {
+		if (m->pools[i].kind == KIND_NONE || !pool_in_use(&m->pools[i]))
+			at = i;
+	}
+	if (at < 0)
+		return -1;
+	m->pools[at].kind = kind;
+	if (!m->pools[at].taken)
+		m->pools[at].taken = mem_alloc(DEVICES_MAX, sizeof *m->pools[at].taken);
+	return at;
+}
+
+static void *row_alloc(void *old, size_t bytes)
+{
+	free(old);
+	return mem_alloc(1, bytes);
+}
+
+/* Rows are as wide as the widest node needs.  All are made anew when that grows. */
+static void rows_widen(struct fleet *f, const struct machine *m)
+{
+	size_t pools = f->row_pools, devices = f->row_devices, count = 0;
+
+	for (int i = 0; i < FLEET_POOLS; i++) {
+		if (m->pools[i].total && pools < (size_t)i + 1)
+			pools = (size_t)i + 1;
+		count += (size_t)__builtin_popcountll(m->pools[i].total);
+	}
+	devices = count > devices ? count : devices;
+	devices = (devices + 3) / 4 * 4; /* whole words */
+	if (pools == f->row_pools && devices == f->row_devices && f->row_bytes)
+		return;
+	f->row_pools = pools;
+	f->row_devices = devices;
+	f->row_bytes = sizeof(struct space) + pools * sizeof(uint64_t) +
+		       devices * sizeof(uint16_t);
+	chunks_reset(&f->chunks, CHUNK_NODES * f->row_bytes);
+	f->live.chunk_count = 0;
+	view_grow(&f->live, f->live.count);
+	f->trial = row_alloc(f->trial, f->row_bytes);
+	f->attempt = row_alloc(f->attempt, f->row_bytes);
+	f->choice = row_alloc(f->choice, f->row_bytes);
+	free(f->kept);
+	f->kept = NULL;
+	f->kept_cap = 0;
+	f->layout.stale = true;
+	for (size_t i = 0; i < f->live.count; i++)
+		space_refresh(f, (int)i);
+}
+
+static struct machine *machine_add(struct fleet *f, const char *name)
+{
+	size_t at = f->live.count;
+	struct machine *m;
+
+	mem_grow(&f->machines, &f->machine_cap, at, sizeof *f->machines);
+	if (at >= f->mark_cap) {
+		f->mark_cap = f->machine_cap;
+		f->marks = mem_realloc(f->marks, f->mark_cap, sizeof *f->marks);
+		memset(f->marks + at, 0, (f->mark_cap - at) * sizeof *f->marks);
+	}
+	m = &f->machines[at];
+	*m = (struct machine){ .slots = mem_alloc(1, sizeof *m->slots), .slot_words = 1 };
+	for (int i = 0; i < FLEET_POOLS; i++)
+		m->pools[i].kind = KIND_NONE;
+	map_puts(f->by_name, name, (void *)(uintptr_t)(at + 1));
+	view_grow(&f->live, at + 1);
+	return m;
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* What makes nodes alike: devices, islands, labels.  Kinds in the order of names. */
+static char *likeness(const struct node *n)
+{
+	AUTO_BUF struct buf out = { 0 };
+	const char *types[DEVICE_KINDS_MAX];
+	size_t count = 0;
+
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
+		if (n->capacity.devices[i].count > 0)
+			types[count++] = n->capacity.devices[i].type;
+	}
+	qsort(types, count, sizeof *types, by_text);
+	for (size_t i = 0; i < count; i++)
+		buf_printf(&out, "%s*%d ", types[i],
+			   resources_device(&n->capacity, types[i]));
+	buf_printf(&out, "/%d%s %s", n->island, n->rings ? "r" : "", n->labels);
+	return buf_take(&out);
+}
+
+static void pools_set(struct fleet *f, struct machine *m)
+{
+	int first = 0;
+
+	for (int i = 0; i < FLEET_POOLS; i++)
+		m->pools[i].total = 0;
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
+		const struct device_count *d = &m->node.capacity.devices[i];
+		int kind = d->count > 0 ? fleet_kind(f, d->type) : KIND_NONE;
+		int pool = kind >= 0 ? machine_pool_make(m, kind) : -1;
+		if (pool >= 0)
+			m->pools[pool].total = mask_of(d->count);
+	}
+	for (int i = 0; i < FLEET_POOLS; i++) {
+		m->pools[i].first = first;
+		first += __builtin_popcountll(m->pools[i].total);
+	}
+}
+
+void fleet_set_node(struct fleet *f, const struct node *n)
+{
+	int at = fleet_find(f, n->name);
+	struct machine *m = at < 0 ? machine_add(f, n->name) : &f->machines[at];
+	AUTO_FREE char *was = m->likeness;
+	bool moved = at < 0 || strcmp(m->node.rack, n->rack) != 0 ||
+		     strcmp(m->node.net, n->net) != 0;
+
+	at = (int)(m - f->machines);
+	m->node = *n;
+	if (m->node.port_last >= NODE_PORTS)
+		m->node.port_last = NODE_PORTS - 1;
+	m->island = n->island > 0 && n->island < DEVICES_MAX ? n->island : 0;
+	m->rings = n->rings;
+	m->windows = n->window_count > 0;
+	m->likeness = likeness(n);
+	pools_set(f, m);
+	f->layout.stale |= moved || !was || strcmp(was, m->likeness) != 0;
+	rows_widen(f, m);
+	space_refresh(f, at);
+	index_move(&f->live, at, view_write(&f->live, at));
+	f->version++;
+}
+
+void fleet_reserve_roles(struct fleet *f, size_t roles)
+{
+	if (roles <= f->role_cap)
+		return;
+	f->role_cap = roles;
+	f->cursors = mem_realloc(f->cursors, roles, sizeof *f->cursors);
+	f->role_at = mem_realloc(f->role_at, roles, sizeof *f->role_at);
+}
