@@ -29,10 +29,10 @@ struct claim *claim_get(struct plan *p, int64_t by)
 	return c;
 }
 
-/* A claim is kept as long as it has a claimant, or somebody who was told for it. */
+/* A claim is kept as long as it has a claimant, or may find one, or somebody was told. */
 static void claim_put(struct plan *p, struct claim *c)
 {
-	if (c->entry || tree_count(&c->victims))
+	if (c->entry || c->rebuilt || tree_count(&c->victims))
 		return;
 	tree_remove(&p->preempt->claims, &c->at);
 	free(c->picks.items);
@@ -79,6 +79,7 @@ void preempt_runs(struct plan *p, struct entry *e)
 
 	if (c) {
 		c->picks.count = 0;
+		c->rebuilt = false;
 		claim_put(p, c);
 	}
 	if (e->preemptible)
@@ -99,11 +100,15 @@ void preempt_priority(struct plan *p, struct entry *e, int priority)
 
 void preempt_told(struct plan *p, struct entry *e, int64_t by)
 {
+	struct claim *c;
+
 	if (e->gives_way)
 		return;
 	if (e->in_way.size)
 		tree_remove(&p->preempt->may_yield, &e->in_way);
-	claim_tell(claim_get(p, by), e);
+	c = claim_get(p, by);
+	c->rebuilt = !c->entry;
+	claim_tell(c, e);
 	p->version++;
 }
 
@@ -128,6 +133,7 @@ void preempt_drop(struct plan *p, int64_t by)
 	if (c->entry)
 		claim_leave(p, c);
 	c->picks.count = 0;
+	c->rebuilt = false;
 	claim_put(p, c);
 }
 
@@ -136,6 +142,7 @@ void preempt_pin(struct plan *p, const struct entry *e, const struct placement *
 {
 	struct claim *c = claim_get(p, e->id);
 
+	c->rebuilt = true;
 	c->picks.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		int node = fleet_find(p->fleet, places[i].node);
@@ -246,15 +253,18 @@ static bool find_place(struct plan *p, struct claim *c, const struct entry *e)
 
 void preempt_attach(struct plan *p)
 {
-	for (struct tree_node *n = tree_first(&p->preempt->claims); n; n = tree_next(n)) {
+	struct tree_node *n = tree_first(&p->preempt->claims), *next;
+
+	for (; n; n = next) {
 		struct claim *c = TREE_OF(n, struct claim, at);
-		struct entry *e = c->entry ? NULL : map_get(p->jobs, c->by);
-		if (!e || !e->bucket || !tree_count(&c->victims))
-			continue;
-		if (find_place(p, c, e))
+		struct entry *e = c->rebuilt ? map_get(p->jobs, c->by) : NULL;
+		next = tree_next(n);
+		c->rebuilt = false;
+		if (e && e->bucket && find_place(p, c, e))
 			claim_take(p, c, e);
-		else
+		else if (!c->entry)
 			c->picks.count = 0;
+		claim_put(p, c);
 	}
 }
 

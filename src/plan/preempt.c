@@ -31,8 +31,9 @@ struct search {
 	size_t have_cap;
 	struct picks picks;
 	int64_t until_ms; /* somebody may be asked then who may not yet */
-	const struct entry *ahead[NEWCOMERS_MAX]; /* whom nobody gives way to now */
-	size_t ahead_count;
+	const struct entry *failed[NEWCOMERS_MAX]; /* nobody gives way to them now */
+	size_t failed_count;
+	bool expects; /* one of them waits for what those leave behind who were told */
 };
 
 static bool outranks(const struct entry *a, const struct entry *b)
@@ -188,8 +189,10 @@ static bool find(struct search *s, const struct entry *by)
 	/* What others leave behind who were told already will do: it only has to wait. */
 	if (tree_count(&s->p->preempt->claims)) {
 		preempt_after(s->p, &s->with);
-		if (shape_fits(s->p, s->with, by->shape, &s->picks))
+		if (shape_fits(s->p, s->with, by->shape, &s->picks)) {
+			s->expects = true;
 			return false;
+		}
 	}
 	if (!shape_fits(s->p, s->all, by->shape, &s->picks))
 		return false;
@@ -254,19 +257,25 @@ static const struct claim *claim_all(struct search *s, struct entry *by)
 	struct claim *c = claim_get(s->p, by->id);
 	struct picks mine = c->picks;
 
-	for (size_t i = 0; i < s->told_count; i++)
-		preempt_told(s->p, s->told[i], by->id);
 	c->picks = s->picks;
 	s->picks = mine;
 	claim_take(s->p, c, by);
+	for (size_t i = 0; i < s->told_count; i++)
+		preempt_told(s->p, s->told[i], by->id);
 	return c;
 }
 
 /* Nobody claims past one who waits before it and is not outranked by it. */
-static bool may_ask(const struct search *s, const struct entry *e)
+static bool may_ask(const struct search *s, struct bucket *const *list, size_t at)
 {
-	for (size_t i = 0; i < s->ahead_count; i++) {
-		if (s->ahead[i] == e || !outranks(e, s->ahead[i]))
+	const struct entry *e = bucket_first(list[at]);
+
+	for (size_t i = 0; i < at; i++) {
+		if (!outranks(e, bucket_first(list[i])))
+			return false;
+	}
+	for (size_t i = 0; i < s->failed_count; i++) {
+		if (s->failed[i] == e)
 			return false;
 	}
 	return true;
@@ -312,12 +321,12 @@ static const struct claim *next_claim(struct search *s, size_t most)
 		imagine_all(s);
 	for (size_t i = 0; i < count && s->p->preempt->may_yield.root; i++) {
 		struct entry *e = bucket_first(list[i]);
-		if (!may_ask(s, e))
+		if (!may_ask(s, list, i))
 			continue;
 		if (find(s, e) && (!most || s->told_count <= most))
 			return claim_all(s, e);
-		if (s->ahead_count < NEWCOMERS_MAX)
-			s->ahead[s->ahead_count++] = e;
+		if (s->failed_count < NEWCOMERS_MAX)
+			s->failed[s->failed_count++] = e;
 	}
 	return NULL;
 }
@@ -338,10 +347,13 @@ size_t preempt_step(struct plan *p, int64_t now_ms, size_t most,
 	       (c = next_claim(&s, most ? most - told : 0)) != NULL) {
 		told += tree_count(&c->victims);
 		announce(&s, c, decide, arg);
+		if (s.expects) /* that may be claimed now */
+			s.failed_count = 0;
+		s.expects = false;
 	}
 	x->seen_version = p->version;
 	x->seen_until_ms = s.until_ms;
-	x->fresh = most && told >= most;
+	x->fresh = most > 0; /* a larger set may have been passed over */
 	free(s.list);
 	free(s.told);
 	free(s.have);

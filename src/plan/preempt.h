@@ -20,6 +20,7 @@
 struct claim {
 	int64_t by;
 	struct entry *entry; /* the claimant; NULL: it does not wait here (yet) */
+	bool rebuilt; /* it looks for its claimant in the next step, and never after */
 	struct tree victims; /* told and not gone */
 	struct picks picks;
 	struct tree_node at; /* in preemption.claims, by its number */

@@ -157,33 +157,53 @@ static void reopen(struct plan *p)
 	p->back_head = head;
 }
 
+static bool more(const struct pass *x)
+{
+	return !x->most || x->placed < x->most;
+}
+
 /* Those for whom others gave way come before everybody. */
 static void start_claimants(struct pass *x)
 {
 	struct entry *e;
 
 	preempt_attach(x->p);
-	while ((!x->most || x->placed < x->most) && (e = preempt_due(x->p)))
+	while (more(x) && (e = preempt_due(x->p)))
 		start(x, e);
 }
 
+/* Until nobody more starts. */
+static void passes(struct pass *x)
+{
+	size_t before;
+
+	do {
+		before = x->placed;
+		reopen(x->p);
+		pass_run(x);
+		backfill_fini(&x->r);
+	} while (more(x) &&
+		 (x->placed > before || head_id(x->p) != x->p->back_head));
+}
+
+/* Whoever does not fit then may make others give way: it is nobody's head any more, so
+ * that those held back for it may start. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg)
 {
 	struct pass x = {
 		.p = p, .now_ms = now_ms, .most = most, .decide = decide, .arg = arg
 	};
-	size_t before;
+	size_t told = 1;
 
 	p->now_ms = now_ms;
 	start_claimants(&x);
-	do {
-		before = x.placed;
-		reopen(p);
-		pass_run(&x);
-		backfill_fini(&x.r);
-	} while ((!most || x.placed < most) &&
-		 (x.placed > before || head_id(p) != p->back_head));
-	if (!most || x.placed < most)
-		preempt_step(p, now_ms, most ? most - x.placed : 0, decide, arg);
+	while (told && more(&x)) {
+		passes(&x);
+		told = 0;
+		if (more(&x))
+			told = preempt_step(p, now_ms, most ? most - x.placed : 0, decide,
+					    arg);
+		x.placed += told;
+	}
 }

@@ -264,7 +264,7 @@ bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
 	for (int i = 0; i < M_JOBS; i++) {
 		const struct m_job *o = &m->jobs[i];
 		struct resources r = o->role.each;
-		if (o == j || o->state != M_RUNNING ||
+		if (o == j || (o->state != M_RUNNING && !o->claims) ||
 		    (group ? o->group : o->user) != who)
 			continue;
 		resources_scale(&r, o->role.count);
@@ -341,6 +341,12 @@ struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
 	return at;
 }
 
+void m_free_on(const struct mirror *m, int node, const bool *ended, struct resources *out,
+	       int *ports, int *tasks)
+{
+	free_on(m, node, ended, out, ports, tasks);
+}
+
 int m_position(const struct mirror *m, const struct m_job *j)
 {
 	int before = 0;
@@ -409,9 +415,19 @@ struct plan *m_rebuild(const struct mirror *m)
 					.places = j->places,
 					.place_count = (size_t)j->role.count,
 					.since_ms = j->since_ms };
+		struct plan_delta kept = { .kind = PLAN_CHECKPOINT,
+					   .id = job.id,
+					   .since_ms = j->kept_ms };
 		job.gang.roles = &j->role; /* the mirror may be a copy */
+		d.id = j->gives_way;
+		if (j->state == M_WAITING) {
+			d.places = j->pins;
+			d.place_count = j->pin_count;
+		}
 		if (j->state != M_NONE)
 			plan_apply(p, &d);
+		if (j->state == M_RUNNING && j->kept_ms)
+			plan_apply(p, &kept);
 	}
 	return p;
 }

@@ -27,6 +27,12 @@ struct m_job {
 	int user, group;
 	int64_t since_ms;
 	struct placement places[M_TASKS];
+	/* Preemption (test/unit/plan/preempt.c): told to go for that job, and what it did till
+	 * then is kept; others give way to it, and it is to run there. */
+	int64_t gives_way, kept_ms;
+	bool claims;
+	struct placement pins[M_TASKS];
+	size_t pin_count;
 };
 
 struct mirror {
@@ -49,6 +55,9 @@ const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t no
 bool m_ahead(const struct m_job *a, const struct m_job *b);
 bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);
 bool m_fits(const struct mirror *m, const struct m_job *j); /* beside what runs */
+/* What is free on a node beside all who run but those whose index is marked. */
+void m_free_on(const struct mirror *m, int node, const bool *ended, struct resources *out,
+	       int *ports, int *tasks);
 bool m_possible(const struct mirror *m, const struct m_job *j);
 struct m_job *
 m_head(struct mirror
