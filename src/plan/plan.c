@@ -20,7 +20,7 @@ struct plan *plan_create(void)
 	return p;
 }
 
-static struct entry *entry_create(struct plan *p, const struct plan_job *job)
+struct entry *entry_create(struct plan *p, const struct plan_job *job)
 {
 	struct entry *e = mem_alloc(1, sizeof *e);
 
@@ -40,7 +40,7 @@ static struct entry *entry_create(struct plan *p, const struct plan_job *job)
 	return e;
 }
 
-static void entry_destroy(struct plan *p, struct entry *e)
+void entry_destroy(struct plan *p, struct entry *e)
 {
 	map_del(p->jobs, e->id);
 	shape_put(p, e->shape);
@@ -71,6 +71,7 @@ static void wait(struct plan *p, const struct plan_delta *d)
 		preempt_priority(p, e, job->priority);
 	if (!e && d->place_count)
 		preempt_pin(p, map_get(p->jobs, job->id), d->places, d->place_count);
+	p->preempt->fresh = true;
 }
 
 static bool waits(const struct entry *e)
@@ -87,6 +88,7 @@ static void leave(struct plan *p, int64_t id)
 	if (e->bucket)
 		queue_leave(p, e);
 	preempt_drop(p, id);
+	p->preempt->fresh = true; /* others are the first now */
 	entry_destroy(p, e);
 }
 
@@ -217,10 +219,10 @@ void plan_destroy(struct plan *p)
 	map_destroy(p->groups);
 	map_destroy(p->jobs);
 	preempt_destroy(p);
-	fleet_destroy(p->fleet);
 	free(p->scratch->picks.items);
 	free(p->scratch->head_picks.items);
 	view_destroy(p->scratch->future);
+	fleet_destroy(p->fleet);
 	free(p->scratch->places);
 	free(p->scratch);
 	free(p);

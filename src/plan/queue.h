@@ -46,6 +46,10 @@ struct entry { /* a job, waiting or running */
 	struct grants grants;
 };
 
+/* plan.c: known by its number, and in no queue yet (any more). */
+struct entry *entry_create(struct plan *p, const struct plan_job *job);
+void entry_destroy(struct plan *p, struct entry *e);
+
 void queue_join(struct plan *p, struct entry *e);
 void queue_leave(struct plan *p, struct entry *e);
 void queue_move(struct plan *p, struct shape *s, enum shape_state state);
