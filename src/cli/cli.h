@@ -86,6 +86,8 @@ extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
 	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
 	cmd_completion, cmd_doctor, cmd_demo;
+extern const struct command cmd_node_ls, cmd_node_show, cmd_node_drain, cmd_node_open,
+	cmd_node_quarantine, cmd_node_reserve, cmd_node_set, cmd_group_tree;
 extern const struct command cmd_login, cmd_logout, cmd_context_ls, cmd_context_use,
 	cmd_context_show, cmd_context_rm;
 extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_set,

@@ -10,7 +10,9 @@
 const struct command *const commands[] = {
 	&cmd_run, &cmd_submit, &cmd_ls, &cmd_show, &cmd_logs, &cmd_why, &cmd_wait,
 	&cmd_stop, &cmd_rm, &cmd_clone, &cmd_priority, &cmd_queue, &cmd_top, &cmd_events,
-	&cmd_exec, &cmd_nodes, &cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm, &cmd_up,
+	&cmd_exec, &cmd_nodes, &cmd_node_ls, &cmd_node_show, &cmd_node_drain,
+	&cmd_node_open, &cmd_node_quarantine, &cmd_node_reserve, &cmd_node_set,
+	&cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm, &cmd_up,
 	&cmd_down, &cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use,
 	&cmd_context_show, &cmd_context_rm, &cmd_user_add, &cmd_user_ls, &cmd_user_show,
 	&cmd_user_set, &cmd_user_rm, &cmd_user_passwd, &cmd_group_add, &cmd_group_ls,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* jobs.c - single questions about jobs and machines: why, wait, nodes, version. */
+/* jobs.c - single questions about jobs and machines: why, wait, version. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -175,77 +175,6 @@ const struct command cmd_wait = {
 	.operands_min = 1,
 	.operands_max = SIZE_MAX,
 	.run = run_wait,
-};
-
-struct nodes_args {
-	bool json;
-};
-
-/* clang-format off */
-static const struct opt nodes_table[] = {
-	{ "json", 0, OPT_FLAG, OPT_INTO(struct nodes_args, json), NULL, "as JSON" },
-};
-/* clang-format on */
-
-static void node_row(struct table *t, const struct wire_node *n)
-{
-	char used[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX];
-	AUTO_BUF struct buf devices = { 0 };
-
-	for (size_t i = 0; i < DEVICE_KINDS_MAX && n->node.capacity.devices[i].count > 0;
-	     i++) {
-		const struct device_count *d = &n->node.capacity.devices[i];
-		buf_printf(&devices, "%s%s %s/%d", i ? ", " : "", d->type,
-			   units_show_cpu(resources_milli(&n->used, d->type), used),
-			   d->count);
-	}
-	if (devices.len && n->node.simulated_devices)
-		buf_adds(&devices, " (simulated)");
-	table_cell(t, TABLE_PLAIN, "%s", n->node.name);
-	table_cell(t, n->node.up ? TABLE_GOOD : TABLE_BAD, "%s",
-		   n->node.up ? "up" : "down");
-	table_cell(t, TABLE_PLAIN, "%d", n->tasks);
-	table_cell(t, TABLE_PLAIN, "%s/%s", units_show_cpu(n->used.cpu_milli, used),
-		   units_show_cpu(n->node.capacity.cpu_milli, all));
-	table_cell(t, TABLE_PLAIN, "%s/%s", units_show_bytes(n->used.memory_bytes, used),
-		   units_show_bytes(n->node.capacity.memory_bytes, all));
-	table_cell(t, TABLE_PLAIN, "%s", devices.len ? devices.data : "none");
-}
-
-static int run_nodes(struct cli *c, const void *args, const struct opts_list *operands)
-{
-	static const char *const heads[] = { "NAME", "STATE",   ">TASKS",
-					     ">CPU", ">MEMORY", "DEVICES" };
-	const struct nodes_args *a = args;
-	AUTO_ANSWER struct answer answer = { 0 };
-	struct err err;
-
-	(void)operands;
-	if (a->json)
-		return view_json(c, "/nodes");
-	if (cli_get(c, &answer, &err, "/nodes") < 0)
-		return cli_fail(c, &err);
-	struct table *t = table_create(heads, COUNT_OF(heads));
-	const struct doc_node *list = doc_get(doc_root(answer.doc), "nodes");
-	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
-		struct wire_node node;
-		wire_node_read(n, &node);
-		node_row(t, &node);
-	}
-	view_print(c, t);
-	table_destroy(t);
-	return 0;
-}
-
-const struct command cmd_nodes = {
-	.name = "nodes",
-	.group = COMMAND_YARD,
-	.operands = "",
-	.summary = "list the machines and what is taken on them",
-	.table = nodes_table,
-	.count = COUNT_OF(nodes_table),
-	.args_size = sizeof(struct nodes_args),
-	.run = run_nodes,
 };
 
 struct version_args {

@@ -197,6 +197,13 @@ static void put_node(struct screen *s, int row, const struct wire_node *n)
 		screen_put(s, row, 13, TABLE_BAD, "down");
 		return;
 	}
+	if (n->node.state != NODE_OPEN) {
+		snprintf(label, sizeof label, "%s %.40s", node_state_word(n->node.state),
+			 n->node.reason);
+		screen_put(s, row, 13,
+			   n->node.state == NODE_DRAIN ? TABLE_WARN : TABLE_BAD, label);
+		return;
+	}
 	snprintf(label, sizeof label, "%s/%s cpu",
 		 units_show_cpu(n->used.cpu_milli, used),
 		 units_show_cpu(n->node.capacity.cpu_milli, all));
