@@ -27,22 +27,24 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 /* Who is ahead of it and in its way: at most `max` ids. */
 size_t plan_ahead(const struct plan *p, int64_t job, int64_t *out, size_t max);
 
-/* A smaller request that would start at once, in words: "with 4 gpu instead of 8".  Each
- * is tried on the plan as it is.  False: nothing smaller would. */
+/* Smaller requests that would start at once in place of this one, the one that gives up
+ * least first: each was tried on the plan as it is, without the job itself if it waits.
+ * Leaves the plan as it was.  Gives how many, at most `max`. */
 struct plan_offer {
-	struct gang_role
-		*roles; /* the caller frees; as asked, but for what was changed */
-	size_t role_count;
-	int64_t limit_ms; /* as asked, unless a shorter one is what lets it start */
-	bool preemptible;
+	struct plan_job job;     /* its texts are those of the job that was asked for */
+	struct gang_role *roles; /* job's */
+	char *text;              /* "with 4 gpu instead of 8" */
+	char *flags;             /* for `yard run`: "--gpu 4"; "": it has none for that */
 };
-bool plan_offer(const struct plan *p, const struct plan_job *job, int64_t now_ms,
-		struct plan_offer *out, struct buf *words);
+#define PLAN_OFFERS_MAX 3
+size_t plan_offers(struct plan *p, const struct plan_job *job, int64_t now_ms,
+		   struct plan_offer out[PLAN_OFFERS_MAX]);
+void plan_offers_free(struct plan_offer *offers, size_t count);
 
-/* The same for a job that was not submitted: as if it joined now. */
-enum plan_reason_kind plan_try(struct plan *p, const struct plan_job *job, int64_t now_ms,
-			       const struct plan_eyes *eyes, struct buf *words,
-			       struct plan_when *when);
+/* A job that was not submitted joins the queue, is looked at, and is gone again: nothing
+ * of it is left.  look() may ask anything about that number, and change nothing. */
+void plan_try(struct plan *p, const struct plan_job *job,
+	      void (*look)(void *arg, struct plan *p, int64_t id), void *arg);
 
 /* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
