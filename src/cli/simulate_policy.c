@@ -45,6 +45,8 @@ static const struct field {
 	{ "tenants",         TENANTS, 0 },
 }, weights[] = {
 	{ "fragment", NUMBER, AT(plan.weights.fragment) },
+	{ "balance",  NUMBER, AT(plan.weights.balance) },
+	{ "gap",      NUMBER, AT(plan.weights.gap) },
 	{ "slack",    NUMBER, AT(plan.weights.slack) },
 	{ "scarcity", NUMBER, AT(plan.weights.scarcity) },
 	{ "topology", NUMBER, AT(plan.weights.topology) },

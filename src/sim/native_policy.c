@@ -4,7 +4,6 @@
 #include "sim/native.h"
 
 #define HOUR_MS INT64_C(3600000)
-#define WEIGHTS PLACEMENT_WEIGHTS
 
 /* clang-format off */
 enum policy { YARD, YARD_PREEMPT, FIFO, EASY, SJF, SRSF, LAS, FAIR, POLICY_COUNT };
@@ -24,36 +23,36 @@ static const struct native_policy policies[POLICY_COUNT] = {
 	[YARD] = {
 		.order = TENANT_SHORT,
 		.plan = { .age_bound_ms = 24 * HOUR_MS, .backfill = true,
-			  .believe_guesses = true, .rule = PLACE_YARD, .weights = WEIGHTS },
+			  .believe_guesses = true, .rule = PLACE_YARD, .weights = PLACEMENT_WEIGHTS },
 	},
 	[YARD_PREEMPT] = {
 		.order = TENANT_SERVED, .all_preemptible = true,
 		.plan = { .age_bound_ms = 24 * HOUR_MS, .backfill = true,
 			  .believe_guesses = true, .preempt = true, .min_run_ms = 60000,
-			  .rule = PLACE_YARD, .weights = WEIGHTS },
+			  .rule = PLACE_YARD, .weights = PLACEMENT_WEIGHTS },
 	},
-	[FIFO] = { .plan = { .rule = PLACE_BEST_FIT, .weights = WEIGHTS } },
+	[FIFO] = { .plan = { .rule = PLACE_BEST_FIT, .weights = PLACEMENT_WEIGHTS } },
 	[EASY] = {
-		.plan = { .backfill = true, .rule = PLACE_BEST_FIT, .weights = WEIGHTS },
+		.plan = { .backfill = true, .rule = PLACE_BEST_FIT, .weights = PLACEMENT_WEIGHTS },
 	},
 	[SJF] = {
 		.by_duration = true,
-		.plan = { .rule = PLACE_BEST_FIT, .weights = WEIGHTS },
+		.plan = { .rule = PLACE_BEST_FIT, .weights = PLACEMENT_WEIGHTS },
 	},
 	[SRSF] = {
 		.order = TENANT_SHORT, .all_preemptible = true,
 		.plan = { .backfill = true, .preempt = true, .rule = PLACE_BEST_FIT,
-			  .weights = WEIGHTS },
+			  .weights = PLACEMENT_WEIGHTS },
 	},
 	[LAS] = {
 		.order = TENANT_SERVED, .all_preemptible = true,
 		.plan = { .backfill = true, .preempt = true, .rule = PLACE_BEST_FIT,
-			  .weights = WEIGHTS },
+			  .weights = PLACEMENT_WEIGHTS },
 	},
 	[FAIR] = {
 		.plan = { .fair = true, .age_bound_ms = 24 * HOUR_MS,
 			  .half_life_ms = 24 * HOUR_MS, .backfill = true,
-			  .rule = PLACE_YARD, .weights = WEIGHTS },
+			  .rule = PLACE_YARD, .weights = PLACEMENT_WEIGHTS },
 	},
 };
 /* clang-format on */
