@@ -162,6 +162,8 @@ void event_encode(const struct event *e, struct buf *out)
 		write_exit(&j, &e->exit);
 	if (e->stop)
 		json_str(&j, "stop", stop_words[e->stop]);
+	if (e->way)
+		json_i64(&j, "for", e->way);
 	if (e->outcome)
 		json_str(&j, "outcome", outcome_words[e->outcome]);
 	if (e->until_ms)
@@ -341,6 +343,7 @@ int event_decode(enum event_kind kind, const char *body, size_t len, struct even
 	out->member = doc_i64(n, "member", 0);
 	out->index = doc_i64(n, "index", 0);
 	out->count = doc_i64(n, "count", 0);
+	out->way = doc_i64(n, "for", 0);
 	out->by = mem_strdup(doc_str(n, "by", NULL));
 	out->group = mem_strdup(doc_str(n, "group", NULL));
 	out->key = mem_strdup(doc_str(n, "key", NULL));

@@ -25,7 +25,7 @@ enum event_kind {
 	EV_PLACED,    /* attempt, places[place_count]: one a task, by rank */
 	EV_STARTED,   /* attempt, task */
 	EV_EXITED,    /* attempt, task, exit */
-	EV_STOP,      /* stop, by, text: asked to stop, and why */
+	EV_STOP, /* stop, by, text: asked to stop, and why; way: for which job it gives way */
 	EV_GRACE_OVER, /* what still runs is killed */
 	EV_COLLECTED,  /* attempt; text: what could not be kept, or NULL */
 	EV_RETRY,    /* attempt, until_ms, text (why): another attempt after the pause */
@@ -64,6 +64,7 @@ struct event {
 	int attempt, task, slot, priority;
 	int64_t array, member, index; /* array, member: jobs; 0: none */
 	int64_t count;                /* of any event of an array: members made so far */
+	int64_t way;                  /* a job; 0: none */
 	enum stop_kind stop;
 	enum outcome outcome;
 	int64_t until_ms, uid;

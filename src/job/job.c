@@ -20,7 +20,7 @@ static void ready(struct job *j, int64_t now_ms)
 		j->started_ms = now_ms;
 	} else {
 		j->state = life_step(j->state, STEP_READY).next;
-		j->queued_ms = now_ms;
+		j->queued_ms = j->age_ms = now_ms;
 	}
 }
 
@@ -177,6 +177,8 @@ bool job_legal(const struct job *j, const struct event *e)
 	if (e->kind == EV_MEMBER)
 		return e->index >= 0 && e->index < j->spec->array.count &&
 		       e->outcome != OUTCOME_NONE && j->members.ended < e->count;
+	if (e->kind == EV_STOP && e->stop == STOP_PREEMPTED)
+		return j->state == JOB_STARTING || j->state == JOB_RUNNING;
 	if (e->kind == EV_PLACED)
 		return e->attempt == j->attempt + 1 && places_legal(j, e);
 	if (e->kind == EV_COLLECTED)
@@ -200,6 +202,7 @@ static void reset_attempt(struct job *j, const struct event *e)
 	j->placed_ms = e->time_ms;
 	j->started_ms = 0;
 	j->stop = STOP_NONE;
+	j->way = 0;
 	j->killed = false;
 	j->decided = OUTCOME_NONE;
 	j->first_failed = -1;
@@ -239,13 +242,14 @@ static enum outcome role_verdict(const struct job *j, int role)
 	return OUTCOME_NONE;
 }
 
-/* What ends after a stop was asked says nothing about the work. */
+/* What ends after a stop was asked says nothing about the work; but of one that gives way
+ * success does: that task is done, whatever it was told. */
 static void judge(struct job *j, const struct event *e)
 {
 	int role = j->tasks[e->task].role;
 	bool ok = exit_ok(&e->exit);
 
-	if (j->stop != STOP_NONE)
+	if (j->stop != STOP_NONE && !(j->stop == STOP_PREEMPTED && ok))
 		return;
 	j->tallies[role].ok += ok;
 	j->tallies[role].failed += !ok;
@@ -343,17 +347,12 @@ static void note_stop(struct job *j, const struct event *e)
 		if (j->stop == STOP_NONE)
 			j->stop_ms = e->time_ms;
 		j->stop = e->stop;
+		j->way = e->way;
 		free(j->stop_by);
 		free(j->stop_text);
 		j->stop_by = mem_strdup(e->by);
 		j->stop_text = mem_strdup(e->text);
 	}
-}
-
-static void set_reason(struct job *j, const char *text)
-{
-	free(j->reason);
-	j->reason = mem_strdup(text);
 }
 
 /* A job that ran ended when its last task did. */
@@ -370,6 +369,24 @@ static int64_t last_end(const struct job *j, int64_t otherwise_ms)
 	return j->task_count ? last : otherwise_ms;
 }
 
+/* What it had run is lost to it, as far as the yard knows. */
+static void note_way(struct job *j)
+{
+	struct ways *w = &j->ways;
+
+	memmove(&w->last[1], &w->last[0], sizeof w->last - sizeof w->last[0]);
+	w->last[0] = j->way;
+	w->count++;
+	if (j->started_ms)
+		w->lost_ms += last_end(j, j->stop_ms) - j->started_ms;
+}
+
+static void set_reason(struct job *j, const char *text)
+{
+	free(j->reason);
+	j->reason = mem_strdup(text);
+}
+
 static void note(struct job *j, const struct event *e)
 {
 	switch (e->kind) {
@@ -384,15 +401,21 @@ static void note(struct job *j, const struct event *e)
 		break;
 	case EV_RETRY:
 		j->failures += j->stop != STOP_PREEMPTED;
+		if (j->stop == STOP_PREEMPTED)
+			note_way(j);
 		j->retry_at_ms = e->until_ms;
 		j->stop = STOP_NONE;
 		set_reason(j, e->text);
 		for (size_t i = 0; i < j->task_count; i++)
 			j->tasks[i].state = life_task(j->tasks[i].state, TASK_RESET).next;
 		break;
-	case EV_READY:
 	case EV_REQUEUED:
+		if (!j->way)
+			j->age_ms = e->time_ms;
 		j->queued_ms = e->time_ms;
+		break;
+	case EV_READY:
+		j->queued_ms = j->age_ms = e->time_ms;
 		if (job_is_array(j))
 			j->started_ms = e->time_ms;
 		break;

@@ -33,6 +33,15 @@ struct members {
 	int64_t not_ok[MEMBERS_NAMED]; /* the first that did not succeed, by number */
 };
 
+#define WAYS_NAMED 4
+
+/* How often it gave way, and what that cost it. */
+struct ways {
+	int count;
+	int64_t lost_ms;          /* that it had run since its last start */
+	int64_t last[WAYS_NAMED]; /* for whom; the latest first */
+};
+
 struct job {
 	int64_t id, last_seq;
 	struct spec *spec;
@@ -49,7 +58,10 @@ struct job {
 	struct role_tally *tallies;        /* by role, of this attempt */
 	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
 	char *stop_by, *stop_text;
-	bool killed; /* grace was over */
+	int64_t way;      /* of STOP_PREEMPTED: the job it gives way to */
+	struct ways ways; /* of earlier attempts */
+	bool killed;      /* grace was over */
+	int64_t age_ms;   /* since when it waits, with what it ran before it gave way */
 	int64_t submitted_ms, queued_ms, placed_ms, started_ms, stop_ms, retry_at_ms,
 		ended_ms;
 	enum outcome decided; /* by the completion policy, as soon as it is fulfilled */

@@ -60,6 +60,17 @@ static int64_t backoff_ms(const struct job *j)
 	return ms > r->backoff_max_ms ? r->backoff_max_ms : ms;
 }
 
+/* No task was cut off: what there was to do is done, or has failed, all the same. */
+static bool all_judged(const struct job *j)
+{
+	size_t judged = 0;
+
+	for (size_t i = 0; i < j->spec->role_count; i++)
+		judged += (size_t)(j->tallies[i].ok + j->tallies[i].failed);
+	return judged == j->task_count || j->decided == OUTCOME_SUCCEEDED;
+}
+
+/* NONE: it was cut off in the middle, to give way. */
 static enum outcome verdict(const struct job *j)
 {
 	int ok;
@@ -72,6 +83,9 @@ static enum outcome verdict(const struct job *j)
 	case STOP_TIME_LIMIT:
 		return OUTCOME_FAILED;
 	case STOP_PREEMPTED:
+		if (!all_judged(j))
+			return OUTCOME_NONE;
+		break;
 	case STOP_NONE:
 	case STOP_POLICY:
 	case STOP_KIND_COUNT:
@@ -164,13 +178,29 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 		buf_printf(out, " (attempt %d, no more retries)", j->attempt);
 }
 
+static void way_words(const struct job *j, struct buf *out)
+{
+	char ran[UNITS_TEXT_MAX];
+
+	buf_adds(out, "gave way to ");
+	if (j->way)
+		buf_printf(out, "job %" PRId64, j->way);
+	else
+		buf_adds(out, "another job");
+	if (j->started_ms && j->stop_ms > j->started_ms)
+		buf_printf(out, " after %s",
+			   units_show_duration(j->stop_ms - j->started_ms, ran));
+	buf_adds(out,
+		 j->killed ? "; it had to be killed; it comes back" : "; it comes back");
+}
+
 static bool may_retry(const struct job *j, enum outcome o)
 {
 	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY || j->stop == STOP_ARRAY ||
 	    j->stop == STOP_TIME_LIMIT || job_is_array(j))
 		return false;
 	if (j->stop == STOP_PREEMPTED)
-		return true;
+		return o != OUTCOME_SUCCEEDED;
 	return o == OUTCOME_FAILED &&
 	       (j->spec->retry.max == SPEC_ALL || j->failures < j->spec->retry.max);
 }
@@ -192,7 +222,7 @@ void job_settle(const struct job *j, int64_t now_ms, struct event *out)
 		out->kind = EV_RETRY;
 		out->until_ms = gave_way ? now_ms : now_ms + backoff_ms(j);
 		if (gave_way)
-			buf_adds(&words, "gave way to another job; it comes back");
+			way_words(j, &words);
 		else
 			failure_words(j, &words);
 		out->text = buf_take(&words);

@@ -146,7 +146,7 @@ void preempt_pin(struct plan *p, const struct entry *e, const struct placement *
 	c->picks.count = 0;
 	for (size_t i = 0; i < count; i++) {
 		int node = fleet_find(p->fleet, places[i].node);
-		size_t role = (size_t)places[i].slot;
+		size_t role = (size_t)places[i].role;
 		struct pick *last =
 			c->picks.count ? &c->picks.items[c->picks.count - 1] : NULL;
 		if (node < 0 || role >= e->shape->ask->role_count)

@@ -242,7 +242,7 @@ static void announce(struct search *s, const struct claim *c,
 		for (int n = 0; n < k->count; n++, at++) {
 			memcpy(t->places[at].node, fleet_node(s->p->fleet, k->node)->name,
 			       NODE_NAME_MAX);
-			t->places[at].slot = (int)k->role;
+			t->places[at].role = (int)k->role;
 		}
 	}
 	d.places = t->places;

@@ -87,6 +87,8 @@ static struct event letter(const struct job *j, int which)
 	case 11:
 		e.kind = EV_STOP;
 		e.stop = STOP_PREEMPTED;
+		e.way = 12;
+		e.time_ms = 62000;
 		break;
 	default:
 		break;
@@ -239,6 +241,50 @@ static void verdicts(void)
 	j = run_to_end(two_tasks(0), "h");
 	IS(j->reason, "stopped by bob before it ran",
 	   "a job can be stopped while it waits");
+	job_destroy(j);
+}
+
+/* l: gives way to job 12, a minute after it started */
+static void giving_way(void)
+{
+	struct job *j = run_to_end(two_tasks(0), "abclfgj");
+	OK(j->state == JOB_BACKOFF && j->retry_at_ms == 5000 && j->failures == 0,
+	   "one that gave way comes back at once, and that counts for no failure");
+	IS(j->reason, "gave way to job 12 after 1m; it comes back", "and says for whom");
+	OK(j->ways.count == 1 && j->ways.last[0] == 12 && j->age_ms == 1000,
+	   "and is older than what came meanwhile");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abclfgjk");
+	OK(j->state == JOB_QUEUED && j->age_ms == 1000 && j->queued_ms == 2000,
+	   "it waits anew with its age");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(1), "abcgdjk");
+	OK(j->age_ms == 2000, "one that failed does not keep its age");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abcdlej");
+	OK(j->outcome == OUTCOME_SUCCEEDED,
+	   "one that is done in its grace has succeeded");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abcldgj");
+	OK(j->state == JOB_BACKOFF, "with one task cut off it has not");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abclhdgj");
+	OK(j->outcome == OUTCOME_STOPPED, "a person's word is the last");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abclfgjkablifgjkabcdej");
+	OK(j->outcome == OUTCOME_SUCCEEDED && j->ways.count == 2 && j->attempt == 3,
+	   "it may give way as often as need be");
+	job_destroy(j);
+
+	j = submit(two_tasks(0));
+	struct event e = letter(j, 'l' - 'a');
+	OK(!job_legal(j, &e), "one that waits has nothing to give");
 	job_destroy(j);
 }
 
@@ -500,6 +546,7 @@ int main(void)
 {
 	histories();
 	verdicts();
+	giving_way();
 	late_reports();
 	policies();
 	unmet_success();
