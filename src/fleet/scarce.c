@@ -80,10 +80,16 @@ static void slots_reserve(struct scores *s, size_t nodes)
 	}
 	if ((int)nodes > s->node_cap) {
 		s->last = mem_realloc(s->last, nodes, sizeof *s->last);
+		s->free = mem_realloc(s->free, nodes, sizeof *s->free);
 		for (size_t i = (size_t)s->node_cap; i < nodes; i++)
 			s->last[i] = 0;
 		s->node_cap = (int)nodes;
 	}
+}
+
+static int64_t shape_milli(const struct typical_shape *t)
+{
+	return (int64_t)t->count * t->milli * t->seen;
 }
 
 /* Could an idle node of that class hold such an ask? */
@@ -119,8 +125,8 @@ static bool makes_difference(struct scores *s, const struct fleet *f)
 		differs |= m->node.capacity.cpu_milli < 2 * t->cpu_per_device * devices;
 		all &= devices ? UINT64_MAX : ~((uint64_t)1 << k);
 	}
-	for (size_t i = 0; i < t->shape_count; i++)
-		differs |= t->shapes[i].count && (s->fits[i] & all) != all;
+	for (size_t i = 0; i < s->demand_count; i++)
+		differs |= (s->demands[i].classes & all) != all;
 	return differs;
 }
 
@@ -150,16 +156,92 @@ static void order_slots(struct scores *s, const struct fleet *f)
 	}
 }
 
-void scores_order(struct fleet *f)
+/* What is asked for, by the classes that could hold it. */
+static void make_demands(struct scores *s, const struct fleet *f)
+{
+	const struct typical *t = &s->typical;
+	int64_t asked = 0;
+
+	s->demand_count = 0;
+	for (size_t i = 0; i < t->shape_count; i++)
+		asked += shape_milli(&t->shapes[i]);
+	for (size_t i = 0; i < t->shape_count && asked; i++) {
+		uint64_t classes = 0;
+		size_t at = 0;
+		for (int k = 0; k < s->class_count; k++)
+			classes |= (uint64_t)class_holds(f, s->classes[k], &t->shapes[i])
+				   << k;
+		if (!t->shapes[i].count || !classes)
+			continue;
+		while (at < s->demand_count && s->demands[at].classes != classes)
+			at++;
+		if (at == s->demand_count)
+			s->demands[s->demand_count++] =
+				(struct demand){ .classes = classes };
+		s->demands[at].part += shape_milli(&t->shapes[i]) * PRICE_ONE / asked;
+	}
+}
+
+static int node_free(const struct fleet *f, int node)
+{
+	const struct space *s = view_space(&f->live, node);
+	const uint16_t *left = space_left(f, s);
+	int sum = 0;
+
+	for (size_t i = 0; i < f->row_pools; i++)
+		sum += DEVICE_SHARE * __builtin_popcountll(s->idle[i]);
+	for (size_t i = 0; i < f->row_devices && s->shared; i++)
+		sum += left[i];
+	return s->open ? sum : 0;
+}
+
+static void class_add(struct scores *s, int class, int64_t milli)
+{
+	struct node_class *c = &s->of[class];
+	int64_t level;
+
+	c->free += milli;
+	level = (c->free * SCARCE_LEVELS + c->most - 1) / c->most;
+	if (level == c->level)
+		return;
+	c->level = level;
+	s->scarce_stale = true;
+}
+
+void scarcity_moved(struct fleet *f, int node)
 {
 	struct scores *s = f->scores;
+	int now = node_free(f, node);
 
-	layout_need(f, &f->layout);
-	if (s->version == f->version + 1)
-		return;
-	slots_reserve(s, f->live.count);
-	s->slot_count = 0;
-	order_slots(s, f);
+	if (s->version != f->version + 1)
+		return; /* all will be counted anew */
+	class_add(s, s->class_of[s->slot_of[node] / BLOCK_NODES], now - s->free[node]);
+	s->free[node] = now;
+}
+
+static void count_free(struct scores *s, const struct fleet *f)
+{
+	for (int k = 0; k < s->class_count; k++)
+		s->of[k] = (struct node_class){ .most = 1 };
+	for (int i = 0; i < s->slot_count; i++) {
+		const struct machine *m;
+		if (s->slots[i] < 0)
+			continue;
+		m = &f->machines[s->slots[i]];
+		s->free[s->slots[i]] = node_free(f, s->slots[i]);
+		s->of[s->class_of[i / BLOCK_NODES]].free += s->free[s->slots[i]];
+		for (size_t k = 0; k < f->row_pools; k++)
+			s->of[s->class_of[i / BLOCK_NODES]].most +=
+				DEVICE_SHARE * __builtin_popcountll(m->pools[k].total);
+	}
+	for (int k = 0; k < s->class_count; k++)
+		class_add(s, k, 0);
+	s->scarce_stale = true;
+}
+
+/* What published rules measure by: the largest node. */
+static void find_most(struct scores *s, const struct fleet *f)
+{
 	s->rater.cpu_most = s->rater.milli_most = 1;
 	for (int k = 0; k < s->class_count; k++) {
 		const struct machine *m = &f->machines[s->classes[k]];
@@ -171,66 +253,66 @@ void scores_order(struct fleet *f)
 		if (m->node.capacity.cpu_milli > s->rater.cpu_most)
 			s->rater.cpu_most = m->node.capacity.cpu_milli;
 	}
-	for (size_t i = 0; i < s->typical.shape_count; i++) {
-		s->fits[i] = 0;
-		for (int k = 0; k < s->class_count; k++)
-			s->fits[i] |= (uint64_t)class_holds(f, s->classes[k],
-							    &s->typical.shapes[i])
-				      << k;
-	}
+}
+
+void scores_order(struct fleet *f)
+{
+	struct scores *s = f->scores;
+
+	layout_need(f, &f->layout);
+	if (s->version == f->version + 1)
+		return;
+	slots_reserve(s, f->live.count);
+	s->slot_count = 0;
+	order_slots(s, f);
+	find_most(s, f);
+	make_demands(s, f);
+	count_free(s, f);
 	s->matters = makes_difference(s, f);
-	s->scarce_at = 0;
 	s->epoch++;
 	s->version = f->version + 1;
 }
 
 /* A class of nodes is scarce as far as asks that can go nowhere else will fill what is
- * free there: an ask counts by how much of what is free it cannot use. */
-void scarcity_learn(struct fleet *f)
+ * free there: an ask counts by how much of what is free it cannot use.  What is free is
+ * taken in steps, so that this is worked out rarely, and depends on nothing but what is
+ * free now. */
+static void scarcity_learn(struct scores *s)
 {
-	struct scores *s = f->scores;
-	const struct typical *t = &s->typical;
-	int64_t free[CLASSES_KNOWN] = { 0 }, sum[CLASSES_KNOWN] = { 0 }, all = 0,
-		asked = 0;
+	int64_t free[CLASSES_KNOWN], sum[CLASSES_KNOWN] = { 0 }, all = 0;
 
-	for (int i = 0; i < s->slot_count; i++) {
-		struct stand n;
-		if (s->slots[i] < 0 || !view_space(&f->live, s->slots[i])->open)
-			continue;
-		stand_read(f, s->slots[i], NULL, &n);
-		free[s->class_of[i / BLOCK_NODES]] += n.sum;
-		all += n.sum;
+	for (int k = 0; k < s->class_count; k++) {
+		free[k] = s->of[k].level * s->of[k].most / SCARCE_LEVELS;
+		all += free[k];
 	}
-	for (size_t i = 0; i < t->shape_count; i++)
-		asked += (int64_t)t->shapes[i].count * t->shapes[i].milli *
-			 t->shapes[i].seen;
-	for (size_t i = 0; i < t->shape_count && asked; i++) {
-		const struct typical_shape *h = &t->shapes[i];
+	for (size_t i = 0; i < s->demand_count; i++) {
+		const struct demand *d = &s->demands[i];
 		int64_t usable = 0, part;
 		for (int k = 0; k < s->class_count; k++)
-			usable += s->fits[i] >> k & 1 ? free[k] : 0;
-		if (!h->count || !usable)
+			usable += d->classes >> k & 1 ? free[k] : 0;
+		if (!usable)
 			continue;
-		part = (int64_t)h->count * h->milli * h->seen * PRICE_ONE / asked;
-		part = part * ((all - usable) * 1000 / usable) / 1000;
+		part = d->part * ((all - usable) * 1000 / usable) / 1000;
 		for (int k = 0; k < s->class_count; k++)
-			sum[k] += s->fits[i] >> k & 1 ? part : 0;
+			sum[k] += d->classes >> k & 1 ? part : 0;
 	}
 	for (int k = 0; k < s->class_count; k++) {
 		int64_t x = sum[k] < PRICE_ONE ? sum[k] / 1000 : 1000;
-		s->scarcity[k] = x * x / 1000;
+		s->of[k].scarcity = x * x / 1000;
 	}
-	s->scarce_at = s->log_end + SCARCE_EVERY;
+	s->scarce_stale = false;
 }
 
 /* In 1/1,000,000, before the weight. */
-int64_t scarcity_of(const struct scores *s, int class, const struct ask_role *r)
+int64_t scarcity_of(struct scores *s, int class, const struct ask_role *r)
 {
 	int64_t take;
 
 	if (s->rater.rule != PLACE_YARD || !r->device_count)
 		return 0;
+	if (s->scarce_stale)
+		scarcity_learn(s);
 	take = r->devices[0].share_milli ? r->devices[0].share_milli
 					 : r->devices[0].count * DEVICE_SHARE;
-	return -s->scarcity[class] * take;
+	return -s->of[class].scarcity * take;
 }

@@ -42,6 +42,7 @@ void scores_destroy(struct scores *s)
 	free(s->class_of);
 	free(s->last);
 	free(s->held);
+	free(s->free);
 	free(s->hidden);
 	free(s);
 }
@@ -142,6 +143,7 @@ void scores_moved(struct fleet *f, int node, const struct ask_role *r, int by)
 		count_task(f, node, r->devices, by);
 	if (node >= s->node_cap)
 		return;
+	scarcity_moved(f, node);
 	s->log[s->log_end % LOG_NODES] = (uint32_t)node;
 	s->last[node] = ++s->log_end;
 }
@@ -228,7 +230,7 @@ static void table_update(struct fleet *f, struct table *t, const struct ask *a)
 static int table_best(const struct fleet *f, const struct table *t,
 		      const struct ask_role *r)
 {
-	const struct scores *s = f->scores;
+	struct scores *s = f->scores;
 	int64_t most = 0, weight = s->rater.weights.scarcity;
 	int best = -1;
 
@@ -334,8 +336,6 @@ bool scores_fit(struct fleet *f, const struct ask *a, const struct stay *stay,
 	scores_order(f);
 	if (s->rater.rule == PLACE_RANDOM)
 		return random_fit(f, a, stay, out);
-	if (s->log_end >= s->scarce_at && s->rater.rule == PLACE_YARD)
-		scarcity_learn(f);
 	t = table_of(s, a);
 	table_update(f, t, a);
 	while ((slot = table_best(f, t, a->roles)) >= 0 &&
@@ -363,8 +363,6 @@ bool fleet_score(struct fleet *f, const struct ask *a, int node, struct score *o
 	if (!rate_node(f, a, node, out))
 		return false;
 	if (s->rater.rule == PLACE_YARD) {
-		if (s->log_end >= s->scarce_at)
-			scarcity_learn(f);
 		out->terms[SCORE_SCARCITY] = scarcity_of(
 			s, s->class_of[s->slot_of[node] / BLOCK_NODES], a->roles);
 		out->total +=

@@ -14,7 +14,7 @@
 #define BLOCK_NODES   64   /* the best of so many is known */
 #define LOG_NODES     4096 /* changes that are remembered; who missed more starts over */
 #define CLASSES_KNOWN 64   /* of nodes */
-#define SCARCE_EVERY  256  /* changes: then it is worked out anew what is scarce */
+#define SCARCE_LEVELS 64   /* of what is free in a class */
 
 struct table {
 	const struct ask
@@ -22,6 +22,17 @@ struct table {
 	uint64_t epoch, seen, used;
 	int32_t *scores; /* by slot */
 	int32_t *best;   /* by block */
+};
+
+struct node_class {
+	int64_t most, free,
+		level;    /* milli of devices; free in steps of 1/SCARCE_LEVELS */
+	int64_t scarcity; /* its square, in 1/1000 */
+};
+
+struct demand {
+	uint64_t classes; /* that could hold it */
+	int64_t part;     /* of all that is asked for, in 1/1,000,000 */
 };
 
 struct scores {
@@ -38,9 +49,11 @@ struct scores {
 	uint8_t *class_of;          /* by block */
 	int classes[CLASSES_KNOWN]; /* a node of each */
 	int class_count;
-	int64_t scarcity[CLASSES_KNOWN]; /* its square, in 1/1000 */
-	uint64_t fits[TYPICAL_MAX];      /* by shape: classes that hold it when empty */
-	uint64_t scarce_at;
+	struct node_class of[CLASSES_KNOWN];
+	int *free; /* by node: milli of devices, as it was counted */
+	struct demand demands[TYPICAL_MAX];
+	size_t demand_count;
+	bool scarce_stale;
 	struct table *tables;
 	size_t table_count, table_cap;
 	uint64_t uses;
@@ -67,5 +80,5 @@ void scores_order(struct fleet *f);
 /* What a node has free now, as the rules see it; `n`: what the task wants, or NULL. */
 void stand_read(const struct fleet *f, int node, const struct need *n, struct stand *out);
 /* The term of that name for a task on a node of a class. */
-void scarcity_learn(struct fleet *f);
-int64_t scarcity_of(const struct scores *s, int class, const struct ask_role *r);
+int64_t scarcity_of(struct scores *s, int class, const struct ask_role *r);
+void scarcity_moved(struct fleet *f, int node); /* what is free there changed */

@@ -13,7 +13,7 @@
 
 #define TYPICAL_MAX    1024 /* different asks that are remembered */
 #define TYPICAL_WINDOW 4096
-#define TYPICAL_FIRST  1024
+#define TYPICAL_FIRST  64
 #define TYPICAL_ONE    (1 << 20) /* the weights of all typical asks together */
 
 struct typical_shape {
