@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/units.h"
 #include "plan/reason.h"
+#include "plan/words.h"
 
 #define TRIAL_ID     (INT64_MAX - 1) /* behind everybody who came before */
 #define GI           ((int64_t)1 << 30)
@@ -182,15 +183,13 @@ static bool without_labels(struct bid *b)
 
 static bool farther_apart(struct bid *b)
 {
-	static const char *const where[] = { "", "rack", "switch", "node", "island" };
-
 	if (!b->asked->gang.within_must)
 		return false;
 	b->job.gang.within_must = false;
 	if (!starts(b))
 		return false;
 	buf_printf(&b->text, "without having to be in one %s",
-		   where[b->asked->gang.within]);
+		   words_level(b->asked->gang.within));
 	return true;
 }
 

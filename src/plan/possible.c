@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What can never run is refused at once, with the nearest that could. */
+#include <string.h>
+
 #include "base/mem.h"
+#include "plan/reason.h"
 #include "plan/words.h"
 
 static int refuse_kind(const struct plan *p, const char *type, struct err *err)
@@ -15,6 +18,25 @@ static int refuse_kind(const struct plan *p, const char *type, struct err *err)
 	return err_set(err, ERR_INVALID, "no node has devices of type %s (there %s: %s)",
 		       type, have.len ? "are" : "is",
 		       have.len ? buf_str(&have) : "none of any type");
+}
+
+/* Nodes with these labels cannot hold a task that others could; 0: labels do not matter. */
+static int refuse_labels(const struct view *empty, const struct ask_role *r,
+			 const char *asks, struct err *err)
+{
+	struct ask_role any = *r, none = { .count = 1, .least = 1, .labels = r->labels };
+
+	any.labels = NULL;
+	any.classes_at = 0;
+	if (!r->labels || !view_room(empty, &any, -1, 1))
+		return 0;
+	if (!view_room(empty, &none, -1, 1))
+		return err_set(err, ERR_INVALID, "no node that is up has the label%s %s",
+			       strchr(r->labels, ',') ? "s" : "", r->labels);
+	return err_set(err, ERR_INVALID,
+		       "a task asks for %s, and no node with %s has all of that; one "
+		       "without has",
+		       asks, r->labels);
 }
 
 /* Not even one task fits: what the nearest node has instead. */
@@ -33,6 +55,9 @@ static int refuse_one(const struct plan *p, const struct view *empty,
 		if (!fleet_devices(p->fleet, r->devices[i].kinds))
 			return refuse_kind(p, r->devices[i].type, err);
 	}
+	words_role(r, &asks);
+	if (refuse_labels(empty, r, buf_str(&asks), err) < 0)
+		return -1;
 	count = words_dims(empty, p, node, r, dims);
 	for (size_t i = 0; i < count; i++) {
 		if (dims[i].want <= dims[i].free)
@@ -40,7 +65,11 @@ static int refuse_one(const struct plan *p, const struct view *empty,
 		buf_adds(&has, has.len ? " and " : "");
 		words_amount(&dims[i], dims[i].free > 0 ? dims[i].free : 0, &has);
 	}
-	words_role(r, &asks);
+	if (!has.len) /* it has enough, but not near to each other */
+		return err_set(
+			err, ERR_INVALID,
+			"a task asks for %s, and no node has that many linked closely",
+			buf_str(&asks));
 	return err_set(
 		err, ERR_INVALID,
 		"a task asks for %s, and no node has all of that; the nearest, %s, has only %s",
@@ -65,8 +94,15 @@ int words_never(const struct plan *p, const struct ask *a, struct err *err)
 		return err_set(
 			err, ERR_INVALID,
 			"%d tasks of %s each do not fit on all nodes together: at most %lld do",
-			r->count, buf_str(&each), (long long)fits);
+			r->least, buf_str(&each), (long long)fits);
 	}
+	if (cause_near(p, empty, a))
+		return err_set(
+			err, ERR_INVALID,
+			"its %d task%s do%s not fit in one %s: ask for fewer, or do "
+			"not insist on it (within-must)",
+			a->least_count, a->least_count == 1 ? "" : "s",
+			a->least_count == 1 ? "es" : "", words_level(a->within));
 	return err_set(
 		err, ERR_INVALID,
 		"its %d tasks do not fit on all nodes at once, though each role alone would: "
@@ -85,8 +121,9 @@ static int check_quota(const struct map *owners, const char *name, const struct 
 	if (what == QUOTA_OK)
 		return 0;
 	words_quota(o, s->ask, what, limit, &words);
-	return err_set(err, ERR_QUOTA, "%s: more than may ever run at once",
-		       buf_str(&words));
+	buf_adds(&words, ": more than may ever run at once");
+	words_ceiling(o, what, limit, &words);
+	return err_set(err, ERR_QUOTA, "%s", buf_str(&words));
 }
 
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err)

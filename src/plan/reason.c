@@ -1,182 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Why a job waits, said from what is so at the moment of asking: what is short, how
  * much of it is free, who holds it, who is ahead. */
-#include <string.h>
-
-#include "base/mem.h"
-#include "base/units.h"
 #include "plan/reason.h"
+#include "base/units.h"
 #include "plan/words.h"
 
-#define HOLDERS_TOLD 2
 #define VICTIMS_TOLD 4
-
-static int64_t held_devices(const struct plan *p, const struct grant *g,
-			    const struct need *n)
-{
-	int64_t sum = 0;
-
-	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
-		if (g->devices[k].mask &&
-		    n->kinds >> fleet_pool_kind(p->fleet, g->node, g->devices[k].pool) &
-			    1)
-			sum += __builtin_popcountll(g->devices[k].mask);
-	}
-	return sum;
-}
-
-static int64_t held_on(const struct plan *p, const struct entry *e, int node,
-		       const struct dim *d)
-{
-	int64_t sum = 0;
-
-	for (size_t i = 0; i < e->grants.count; i++) {
-		const struct grant *g = &e->grants.items[i];
-		const struct ask_role *r = &e->shape->ask->roles[g->role];
-		if (g->node != node)
-			continue;
-		switch (d->what) {
-		case DIM_CPU:
-			sum += r->cpu_milli;
-			break;
-		case DIM_MEMORY:
-			sum += r->memory_bytes;
-			break;
-		case DIM_PORTS:
-			sum += g->port_count;
-			break;
-		case DIM_TASKS:
-			sum++;
-			break;
-		case DIM_DEVICES:
-			sum += held_devices(p, g, d->need);
-			break;
-		}
-	}
-	return sum;
-}
-
-static void say_job(const struct plan *p, int64_t job, struct buf *out)
-{
-	const struct plan_eyes *eyes = p->scratch->eyes;
-
-	if (!eyes || eyes->see(eyes->arg, job))
-		buf_printf(out, "job %lld", (long long)job);
-	else
-		buf_adds(out, "somebody's job");
-}
-
-struct holder {
-	int64_t job, amount;
-};
-
-/* ", held by job 7 (3 gpu), job 9 (1 gpu) and 2 more" */
-static void say_holders(const struct plan *p, int node, const struct dim *d,
-			struct buf *out)
-{
-	struct holder top[HOLDERS_TOLD] = { 0 };
-	size_t others = 0, told = 0;
-
-	for (struct tree_node *n = tree_first(&p->running); n; n = tree_next(n)) {
-		const struct entry *e = TREE_OF(n, struct entry, at);
-		struct holder h = { e->id, held_on(p, e, node, d) };
-		if (!h.amount)
-			continue;
-		for (size_t i = 0; i < HOLDERS_TOLD; i++) {
-			struct holder was = top[i];
-			if (h.amount > was.amount ||
-			    (h.amount == was.amount && h.job < was.job)) {
-				top[i] = h;
-				h = was;
-			}
-		}
-		others += h.amount > 0;
-	}
-	for (; told < HOLDERS_TOLD && top[told].amount; told++) {
-		buf_adds(out, told ? ", " : ", held by ");
-		say_job(p, top[told].job, out);
-		buf_adds(out, " (");
-		words_amount(d, top[told].amount, out);
-		buf_addc(out, ')');
-	}
-	if (others)
-		buf_printf(out, " and %zu more", others);
-}
-
-static void say_free(const struct plan *p, int node, const struct dim *dims, size_t count,
-		     struct buf *out)
-{
-	const char *join = "; ";
-
-	for (size_t i = 0; i < count; i++) {
-		const struct dim *d = &dims[i];
-		if (d->want <= d->free)
-			continue;
-		buf_printf(out, "%s%s has ", join, fleet_node(p->fleet, node)->name);
-		words_number(d, d->free > 0 ? d->free : 0, out);
-		buf_adds(out, " of ");
-		words_amount(d, d->total, out);
-		buf_adds(out, " free");
-		say_holders(p, node, d, out);
-		join = ", and ";
-	}
-}
-
-/* No node has room for one task of this role: the node that comes nearest says why. */
-static void say_one(const struct plan *p, const struct ask *a, size_t role,
-		    struct buf *out)
-{
-	struct dim dims[DIMS_MAX];
-	size_t count, n = 0;
-	int node;
-
-	view_empty(p->fleet, &p->scratch->future);
-	node = words_nearest(p, fleet_now(p->fleet), p->scratch->future, &a->roles[role]);
-	count = words_dims(fleet_now(p->fleet), p, node, &a->roles[role], dims);
-	buf_adds(out, "waits for ");
-	for (size_t i = 0; i < count; i++) {
-		if (dims[i].want <= dims[i].free)
-			continue;
-		buf_adds(out, n++ ? " and " : "");
-		words_amount(&dims[i], dims[i].want, out);
-	}
-	buf_adds(out, " on one node");
-	if (a->role_count > 1)
-		buf_printf(out, " (a task of role %zu)", role + 1);
-	say_free(p, node, dims, count, out);
-}
-
-static void say_many(const struct ask *a, size_t role, int64_t fits, struct buf *out)
-{
-	const struct ask_role *r = &a->roles[role];
-
-	buf_printf(out, "waits for room for %d tasks", r->count);
-	if (a->role_count > 1)
-		buf_printf(out, " of role %zu", role + 1);
-	buf_adds(out, " at once, each ");
-	words_role(r, out);
-	buf_printf(out, "; %lld would fit now", (long long)fits);
-}
-
-static void say_capacity(const struct plan *p, const struct ask *a, struct buf *out)
-{
-	for (size_t k = 0; k < a->role_count; k++) {
-		int64_t fits = view_room(fleet_now(p->fleet), &a->roles[k], -1,
-					 a->roles[k].count);
-		if (fits == 0) {
-			say_one(p, a, k, out);
-			return;
-		}
-		if (fits < a->roles[k].least) {
-			say_many(a, k, fits, out);
-			return;
-		}
-	}
-	buf_printf(
-		out,
-		"waits for room for all its %d tasks at once: each role would fit alone now",
-		a->least_count);
-}
 
 static void say_order(const struct plan *p, const struct entry *e,
 		      const struct entry *head, const struct reservation *r,
@@ -186,15 +15,15 @@ static void say_order(const struct plan *p, const struct entry *e,
 
 	if (!backfill_quota_ok(e, head)) {
 		buf_adds(out, "would fit now, but takes of the quota that ");
-		say_job(p, head->id, out);
+		reason_say_job(p, head->id, out);
 		buf_adds(out, ", which is ahead, needs");
 		return;
 	}
 	buf_adds(out, "would fit now, but would delay ");
-	say_job(p, head->id, out);
+	reason_say_job(p, head->id, out);
 	buf_adds(out, ", which is ahead and starts when ");
 	if (r->last)
-		say_job(p, r->last, out);
+		reason_say_job(p, r->last, out);
 	buf_adds(out, r->last ? " ends" : "others end");
 	if (r->at_ms == FOREVER)
 		buf_adds(out, "; with a time limit it could start before");
@@ -210,7 +39,7 @@ static void say_position(const struct plan *p, const struct entry *e,
 
 	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
 		buf_adds(out, "; ");
-		say_job(p, head->id, out);
+		reason_say_job(p, head->id, out);
 		buf_adds(out, " is ahead");
 	}
 	if (position == 1)
@@ -316,16 +145,16 @@ static void say_preempting(const struct plan *p, const struct claim *c, struct b
 			break;
 		}
 		buf_adds(out, !told ? "" : told + 1 == count ? " and " : ", ");
-		say_job(p, n->first, out);
+		reason_say_job(p, n->first, out);
 	}
-	buf_printf(out, " give%s way to it; it starts when %s gone", count == 1 ? "s" : "",
-		   count == 1 ? "that is" : "they are");
+	buf_printf(out, " give%s way to it; it starts when %s gone",
+		   count == 1 ? "s" : "", count == 1 ? "that is" : "they are");
 }
 
 static void say_claimed(const struct plan *p, struct buf *out)
 {
 	buf_adds(out, "would fit now, but what is free is kept for ");
-	say_job(p, preempt_nth(p, 0)->by, out);
+	reason_say_job(p, preempt_nth(p, 0)->by, out);
 	buf_adds(out, ", to which others give way");
 }
 
@@ -350,7 +179,7 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 		say_never(p, e, words);
 		break;
 	case PLAN_REASON_CAPACITY:
-		say_capacity(p, e->shape->ask, words);
+		cause_capacity(p, fleet_now(p->fleet), e->shape->ask, words);
 		break;
 	case PLAN_REASON_ORDER:
 		if (claimed(p, e))

@@ -10,3 +10,10 @@ enum plan_reason_kind reason_kind(const struct plan *p, const struct entry *e,
 				  int64_t now_ms);
 /* It waits and takes room before others: no quota stops it, and it can start some day. */
 bool reason_in_way(const struct plan *p, const struct entry *e);
+/* "job 7", or "somebody's job" to one who may not know of it. */
+void reason_say_job(const struct plan *p, int64_t job, struct buf *out);
+/* cause.c: what is short for one that does not fit. */
+void cause_capacity(const struct plan *p, const struct view *v, const struct ask *a,
+		    struct buf *out);
+/* It would fit if its tasks might be farther from each other. */
+bool cause_near(const struct plan *p, const struct view *v, const struct ask *a);

@@ -16,8 +16,8 @@ size_t words_dims(const struct view *v, const struct plan *p, int node,
 
 	for (size_t i = 0; i < r->device_count; i++) {
 		const struct need *n = &r->devices[i];
-		out[count] =
-			dim_of(DIM_DEVICES, n->type, n->count, view_devices(v, node, n));
+		out[count] = dim_of(DIM_DEVICES, n->type, n->share_milli ? 1 : n->count,
+				    view_devices(v, node, n));
 		out[count++].need = n;
 	}
 	if (r->cpu_milli > 0)
@@ -39,6 +39,10 @@ void words_number(const struct dim *d, int64_t n, struct buf *out)
 {
 	char text[UNITS_TEXT_MAX];
 
+	if (d->need && d->need->share_milli) {
+		buf_adds(out, units_show_cpu(n * d->need->share_milli, text));
+		return;
+	}
 	switch (d->what) {
 	case DIM_CPU:
 		buf_adds(out, units_show_cpu(n, text));
@@ -64,14 +68,30 @@ void words_role(const struct ask_role *r, struct buf *out)
 {
 	char text[UNITS_TEXT_MAX];
 
-	for (size_t i = 0; i < r->device_count; i++)
-		buf_printf(out, "%lld %s, ", (long long)r->devices[i].count,
-			   r->devices[i].type);
+	for (size_t i = 0; i < r->device_count; i++) {
+		const struct need *n = &r->devices[i];
+		buf_printf(out, "%s %s, ",
+			   units_show_cpu(n->share_milli ? n->share_milli
+							 : n->count * DEVICE_SHARE,
+					  text),
+			   n->type);
+	}
 	buf_printf(out, "%s cpu", units_show_cpu(r->cpu_milli, text));
 	if (r->memory_bytes > 0)
 		buf_printf(out, ", %s memory", units_show_bytes(r->memory_bytes, text));
 	if (r->any_ports > 0)
 		buf_printf(out, ", %d ports", r->any_ports);
+}
+
+const char *words_level(enum level l)
+{
+	static const char *const names[] = { [LEVEL_ANY] = "cluster",
+					     [LEVEL_RACK] = "rack",
+					     [LEVEL_SWITCH] = "switch",
+					     [LEVEL_NODE] = "node",
+					     [LEVEL_ISLAND] = "island" };
+
+	return names[l];
 }
 
 /* Nearer: fewer things short, then more free of the first one asked for. */
@@ -137,4 +157,17 @@ void words_quota(const struct owner *o, const struct ask *a, enum quota_short wh
 		buf_adds(out, ", this job asks for ");
 		words_number(&d, d.want, out);
 	}
+}
+
+void words_ceiling(const struct owner *o, enum quota_short what, int limit,
+		   struct buf *out)
+{
+	const struct ask none = { 0 };
+	struct dim d = quota_dim(o, &none, what, limit);
+
+	if (what == QUOTA_JOBS || d.total <= 0)
+		return;
+	buf_adds(out, "; ask for at most ");
+	words_amount(&d, d.total, out);
+	buf_adds(out, " in all");
 }

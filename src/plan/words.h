@@ -23,11 +23,15 @@ void words_number(const struct dim *d, int64_t n, struct buf *out); /* "2", "512
 void words_amount(const struct dim *d, int64_t n,
 		  struct buf *out); /* "2 gpu", "512 MiB memory" */
 void words_role(const struct ask_role *r, struct buf *out); /* "2 gpu, 4 cpu" */
+const char *words_level(enum level l);
 /* The node where a task of the role lacks the fewest things; with `whole` only among those
  * whose whole is enough for one.  -1: no node is up. */
 int words_nearest(const struct plan *p, const struct view *v, const struct view *whole,
 		  const struct ask_role *r);
 void words_quota(const struct owner *o, const struct ask *a, enum quota_short what,
 		 int limit, struct buf *out);
+/* "; ask for at most 2 gpu in all", if that would be something. */
+void words_ceiling(const struct owner *o, enum quota_short what, int limit,
+		   struct buf *out);
 /* Why a shape does not fit on empty nodes, and the nearest that does; -1. */
 int words_never(const struct plan *p, const struct ask *a, struct err *err);

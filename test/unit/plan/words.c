@@ -91,6 +91,7 @@ static void test_waiting(void)
 {
 	struct plan *p = plan_create();
 
+	started = 0;
 	add_node(p, "node-a", 8, 4);
 	submit(p, 1, role(1, 1, GI, 3), 0);
 	submit(p, 2, role(1, 1, GI, 2), 0);
@@ -99,18 +100,18 @@ static void test_waiting(void)
 	submit(p, 5, role(1, 1, 15 * GI, 0), 0);
 	submit(p, 6, role(6, 1, GI, 1), 0);
 	why(p, 2, PLAN_REASON_CAPACITY,
-	    "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by job 1 (3 gpu), job 4 (1 gpu); "
+	    "waits for 2 gpu on one node; none of the 4 on node-a is free; job 1 holds 3 gpu there, job 4 1 gpu; "
 	    "it is first in the queue");
 	why(p, 3, PLAN_REASON_CAPACITY,
-	    "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by job 1 (3 gpu), job 4 (1 gpu); "
+	    "waits for 2 gpu on one node; none of the 4 on node-a is free; job 1 holds 3 gpu there, job 4 1 gpu; "
 	    "job 2 is ahead; number 2 of 4 in the queue");
 	whose(p, 3, 4,
-	      "waits for 2 gpu on one node; node-a has 0 of 4 gpu free, held by somebody's job (3 gpu), job 4 (1 gpu); "
+	      "waits for 2 gpu on one node; none of the 4 on node-a is free; somebody's job holds 3 gpu there, job 4 1 gpu; "
 	      "somebody's job is ahead; number 2 of 4 in the queue");
 	IS_INT(started, 2, "job 4 passed: beside the head a gpu is left over");
 	why(p, 5, PLAN_REASON_CAPACITY,
-	    "waits for 15 GiB memory on one node; node-a has 14 GiB of 16 GiB memory free, held by job 1 (1 GiB "
-	    "memory), job 4 (1 GiB memory); job 2 is ahead; number 3 of 4 in the queue");
+	    "waits for 15 GiB memory on one node; the nearest, node-a, has 14 GiB of 16 GiB free; job 1 holds 1 GiB "
+	    "memory there, job 4 1 GiB memory; job 2 is ahead; number 3 of 4 in the queue");
 	why(p, 6, PLAN_REASON_NEVER,
 	    "can never start as the nodes are now: 6 tasks of 1 gpu, 1 cpu, 1 GiB memory each do not fit on all "
 	    "nodes together: at most 4 do; number 4 of 4 in the queue");
@@ -134,8 +135,8 @@ static void test_tasks(void)
 	submit(p, 3, role(1, 0, 1 << 20, 0), 0);
 	IS_INT(started, 2, "a node takes as many tasks as it says");
 	why(p, 3, PLAN_REASON_CAPACITY,
-	    "waits for 1 task slot on one node; node-a has 0 of 4 task slots free, held by job 1 (3 task "
-	    "slots), job 2 (1 task slot); it is first in the queue");
+	    "waits for 1 task slot on one node; none of the 4 on node-a is free; job 1 holds 3 task slots "
+	    "there, job 2 1 task slot; it is first in the queue");
 	refused(p, role(5, 0, 1 << 20, 0), ERR_INVALID,
 		"5 tasks of 0 cpu, 1 MiB memory each do not fit on all nodes together: at most 4 do");
 	d = (struct plan_delta){ .kind = PLAN_RELEASE, .id = 2 };
@@ -179,7 +180,7 @@ static void test_quota(void)
 	    "the quota of user ada is 2 gpu at once; 2 held, this job asks for 1; it is first in the queue");
 	refused(p, role(1, 1, GI, 3), ERR_QUOTA,
 		"the quota of user ada is 2 gpu at once; 2 held, this job asks for 3: more than may ever run at "
-		"once");
+		"once; ask for at most 2 gpu in all");
 	started = 0;
 	submit(p, 3, role(1, 1, GI, 0), 0);
 	submit(p, 4, role(1, 1, GI, 0), 0);
@@ -223,8 +224,89 @@ static void test_possible(void)
 	plan_destroy(p);
 }
 
+static void test_blocks(void)
+{
+	struct plan *p = plan_create();
+	struct gang_role half = role(1, 1, GI, 1);
+	struct node closed = { .name = "node-c", .up = true, .state = NODE_DRAIN };
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &closed };
+
+	add_node(p, "node-a", 8, 4);
+	add_node(p, "node-b", 8, 4);
+	submit(p, 1, role(1, 1, GI, 3), 0);
+	submit(p, 2, role(1, 1, GI, 2), 0);
+	submit(p, 3, role(1, 1, GI, 4), 0);
+	why(p, 3, PLAN_REASON_CAPACITY,
+	    "waits for 4 gpu on one node; the largest free block is 2 of 4, on node-b; job 2 holds 2 gpu there; "
+	    "it is first in the queue");
+	submit(p, 4, role(1, 8, GI, 3), 0);
+	why(p, 4, PLAN_REASON_CAPACITY,
+	    "waits for 3 gpu and 8 cpu on one node; the nearest, node-b, has 2 of 4 gpu and 7 of 8 cpu free; "
+	    "job 3 is ahead; number 2 of 2 in the queue");
+	strcpy(closed.reason, "a new disk");
+	closed.capacity.cpu_milli = 8000;
+	closed.capacity.memory_bytes = 16 * GI;
+	resources_set_device(&closed.capacity, "gpu", 4);
+	plan_apply(p, &d);
+	plan_step(p, 1000, 0, on_decision, NULL);
+	why(p, 3, PLAN_REASON_CAPACITY,
+	    "waits for 4 gpu on one node; the largest free block is 2 of 4, on node-b; job 2 holds 2 gpu there; "
+	    "node-c has room, but is drained (a new disk); it is first in the queue");
+	half.each.devices[0].share_milli = 500;
+	submit(p, 5, role(1, 1, GI, 2), 60000);
+	submit(p, 6, role(1, 1, GI, 1), 60000);
+	submit(p, 7, half, 0);
+	why(p, 7, PLAN_REASON_CAPACITY,
+	    "waits for 0.5 gpu on one node; none of the 4 on node-a is free; job 1 holds 3 gpu there, job 6 1 "
+	    "gpu; node-c has room, but is drained (a new disk); job 3 is ahead; number 3 of 3 in the queue");
+	plan_destroy(p);
+}
+
+static void test_places(void)
+{
+	struct plan *p = plan_create();
+	struct node n = { .name = "node-a", .up = true, .labels = "zone=a" };
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
+	struct gang_role r = role(1, 1, GI, 2), four = role(4, 1, GI, 2);
+	struct plan_job gang = job(9, &four, 0);
+	struct err err = { 0 };
+
+	n.capacity.cpu_milli = 8000;
+	n.capacity.memory_bytes = 16 * GI;
+	resources_set_device(&n.capacity, "gpu:a100", 4);
+	strcpy(n.rack, "r1");
+	plan_apply(p, &d);
+	strcpy(n.name, "node-b");
+	strcpy(n.labels, "zone=b");
+	strcpy(n.rack, "r2");
+	resources_set_device(&n.capacity, "gpu:a100", 8);
+	plan_apply(p, &d);
+	r.labels = "zone=c";
+	refused(p, r, ERR_INVALID, "no node that is up has the label zone=c");
+	r = role(1, 1, GI, 8);
+	r.labels = "zone=a";
+	refused(p, r, ERR_INVALID,
+		"a task asks for 8 gpu, 1 cpu, 1 GiB memory, and no node with zone=a has all of that; one "
+		"without has");
+	gang.gang.within = LEVEL_NODE;
+	gang.gang.within_must = true;
+	OK(plan_possible(p, &gang, &err) == 0, "four of two fit on the large node");
+	four.count = 5;
+	OK(plan_possible(p, &gang, &err) < 0, "five do not");
+	IS(err.text,
+	   "its 5 tasks do not fit in one node: ask for fewer, or do not insist on it (within-must)",
+	   "and what could be done is told");
+	r = role(1, 1, GI, 1);
+	strcpy(r.each.devices[0].type, "gpu:v100");
+	refused(p, r, ERR_INVALID,
+		"no node has devices of type gpu:v100 (there are: gpu:a100)");
+	plan_destroy(p);
+}
+
 int main(void)
 {
+	test_blocks();
+	test_places();
 	test_waiting();
 	test_tasks();
 	test_order();
