@@ -17,6 +17,7 @@ static const char *const words[] = {
 	[PLAN_HELD] = "held", [PLAN_RELEASE] = "release", [PLAN_CHECKPOINT] = "checkpoint",
 	[PLAN_QUOTA_USER] = "quota-user", [PLAN_QUOTA_GROUP] = "quota-group",
 	[PLAN_TENANT] = "tenant", [PLAN_POLICY] = "policy", [PLAN_USED] = "used",
+	[PLAN_ASKED] = "asked",
 };
 /* clang-format on */
 
@@ -206,6 +207,9 @@ static int check_delta(const struct plan_delta *d, struct err *err)
 	case PLAN_WAIT:
 	case PLAN_HELD:
 		ok = d->job && d->job->id > 0;
+		break;
+	case PLAN_ASKED:
+		ok = d->job != NULL;
 		break;
 	case PLAN_LEAVE:
 	case PLAN_RELEASE:

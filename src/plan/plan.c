@@ -2,6 +2,7 @@
 #include "plan/plan.h"
 
 #include "base/mem.h"
+#include "fleet/score.h"
 #include "plan/model.h"
 
 struct plan *plan_create(void)
@@ -158,6 +159,36 @@ static void set_quota(struct plan *p, bool group, const char *name, const struct
 	p->version++;
 }
 
+static void asked(struct plan *p, const struct plan_job *job)
+{
+	struct shape *s = shape_get(p, job);
+
+	fleet_note_ask(p->fleet, s->ask);
+	shape_put(p, s);
+}
+
+void plan_set_typical(struct plan *p, const struct plan_job *jobs, const int64_t *counts,
+		      size_t count)
+{
+	const struct ask **asks = mem_alloc(count + 1, sizeof *asks);
+	struct shape **shapes = mem_alloc(count + 1, sizeof *shapes);
+
+	for (size_t i = 0; i < count; i++) {
+		shapes[i] = shape_make(p, &jobs[i]);
+		asks[i] = shapes[i]->ask;
+	}
+	fleet_set_typical(p->fleet, asks, counts, count);
+	for (size_t i = 0; i < count; i++)
+		shape_free(shapes[i]);
+	free(shapes);
+	free(asks);
+}
+
+int64_t plan_fragmentation(const struct plan *p)
+{
+	return fleet_fragmentation(p->fleet);
+}
+
 void plan_apply(struct plan *p, const struct plan_delta *d)
 {
 	switch (d->kind) {
@@ -187,8 +218,16 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 		keep(p, d->id, d->since_ms);
 		return;
 	case PLAN_TENANT:
-	case PLAN_POLICY:
 	case PLAN_USED:
+		return;
+	case PLAN_POLICY:
+		p->policy = *d->policy;
+		fleet_set_rule(p->fleet, d->policy->rule, &d->policy->weights,
+			       d->policy->seed);
+		p->version++;
+		return;
+	case PLAN_ASKED:
+		asked(p, d->job);
 		return;
 	}
 }

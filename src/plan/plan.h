@@ -18,9 +18,9 @@
  * that does not start then; nobody waits past the age bound behind one who came later.
  *
  * Deltas mean "make it so": repeating one, or naming a job that is not there, changes
- * nothing.  What is decided depends only on nodes, tenants, policy, past use, who waits
- * and who holds what since when: a plan rebuilt from these decides as the old one would
- * have.  A step costs by the number of different requests that may fit, not by the
+ * nothing.  What is decided depends only on nodes, tenants, policy, past use, what was
+ * asked for, who waits and who holds what since when: a plan rebuilt from these decides
+ * as the old one would have.  A step costs by the number of different requests that may fit, not by the
  * number of jobs that wait.
  */
 #pragma once
@@ -57,6 +57,7 @@ enum plan_delta_kind {
 	PLAN_TENANT, /* name, tenant: a group's place in the tree; NULL tenant: the default */
 	PLAN_POLICY, /* policy */
 	PLAN_USED,   /* name (a group), used, since_ms: what it used in that hour */
+	PLAN_ASKED,  /* job: somebody asks for such a gang: it counts to what is typical */
 };
 
 struct plan_delta {
@@ -107,6 +108,12 @@ void plan_apply(struct plan *p, const struct plan_delta *d);
  * decide() may not call into this plan. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
+/* What will be asked for is known before: how often each gang.  PLAN_ASKED says nothing
+ * new from then on. */
+void plan_set_typical(struct plan *p, const struct plan_job *jobs, const int64_t *counts,
+		      size_t count);
+/* Of the devices that are idle, the part that no typical request could use: 1/10,000. */
+int64_t plan_fragmentation(const struct plan *p);
 /* When a step would decide otherwise though no delta came (a job has waited long enough,
  * a window opens); INT64_MAX: never. */
 int64_t plan_next_ms(const struct plan *p);
