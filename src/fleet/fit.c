@@ -207,29 +207,59 @@ static int64_t area_bound(const struct fit *x, struct area area, bool least)
 	return first + 1;
 }
 
-/* The rack or switch that has the least room beyond what is asked for, or when not all
- * fit the most. */
-static bool level_fit(struct fit *x, enum level level, bool least)
+/* The rack or switch that has the least room beyond what is asked for. */
+static bool level_fit(struct fit *x, enum level level)
 {
 	const struct layout *l = &x->f->layout;
 	int count = level == LEVEL_RACK ? l->rack_count : l->net_count;
 	int64_t *bounds = x->f->bounds;
 
 	for (int i = 0; i < count; i++)
-		bounds[i] = area_bound(x, (struct area){ level, i }, least);
+		bounds[i] = area_bound(x, (struct area){ level, i }, false);
 	for (;;) {
 		int best = -1;
 		for (int i = 0; i < count; i++) {
-			if (bounds[i] && (best < 0 || (least ? bounds[i] > bounds[best]
-							     : bounds[i] < bounds[best])))
+			if (bounds[i] && (best < 0 || bounds[i] < bounds[best]))
 				best = i;
 		}
 		if (best < 0)
 			return false;
-		if (area_fit(x, (struct area){ level, best }, least))
+		if (area_fit(x, (struct area){ level, best }, false))
 			return true;
 		bounds[best] = 0;
 	}
+}
+
+static int placed(const struct picks *out)
+{
+	int sum = 0;
+
+	for (size_t i = 0; i < out->count; i++)
+		sum += out->items[i].count;
+	return sum;
+}
+
+/* Not all fit into any one: the rack or switch, or the node of which neither is known,
+ * that holds the most. */
+static bool level_fit_fewer(struct fit *x, enum level level)
+{
+	const struct layout *l = &x->f->layout;
+	int count = level == LEVEL_RACK ? l->rack_count : l->net_count;
+	struct area best = { level, -1 };
+	int most = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct area area = { level, i };
+		int64_t bound = area_bound(x, area, true);
+		if (!bound || (x->a->role_count == 1 && bound <= most) ||
+		    !area_fit(x, area, true) || placed(x->out) <= most)
+			continue;
+		most = placed(x->out);
+		best = area;
+	}
+	if (one_node(x, true) && placed(x->out) >= most)
+		return true;
+	return best.number >= 0 && area_fit(x, best, true);
 }
 
 /* Rules out a level at once: no rack or switch has so many nodes. */
@@ -264,11 +294,11 @@ static bool gang_fit(struct fit *x)
 		return false;
 	for (enum level level = LEVEL_SWITCH; level >= LEVEL_RACK && level >= must;
 	     level--) {
-		if (level_may(x, level) && level_fit(x, level, false))
+		if (level_may(x, level) && level_fit(x, level))
 			return true;
 	}
 	if (must != LEVEL_ANY)
-		return fewer_will_do(a) && level_may(x, must) && level_fit(x, must, true);
+		return fewer_will_do(a) && level_fit_fewer(x, must);
 	if (a->role_count > 1 && area_fit(x, everywhere, false))
 		return true;
 	return area_fit(x, everywhere, fewer_will_do(a));

@@ -146,7 +146,7 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 {
 	int at = fleet_find(f, n->name);
 	struct machine *m = at < 0 ? machine_add(f, n->name) : &f->machines[at];
-	AUTO_FREE char *was = m->likeness;
+	AUTO_FREE char *like = likeness(n);
 	bool moved = at < 0 || strcmp(m->node.rack, n->rack) != 0 ||
 		     strcmp(m->node.net, n->net) != 0;
 
@@ -157,9 +157,13 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 	m->island = n->island > 0 && n->island < DEVICES_MAX ? n->island : 0;
 	m->rings = n->rings;
 	m->windows = n->window_count > 0;
-	m->likeness = likeness(n);
+	if (!m->likeness || strcmp(m->likeness, like) != 0) {
+		free(m->likeness);
+		m->likeness = TAKE(like);
+		moved = true;
+	}
 	pools_set(f, m);
-	f->layout.stale |= moved || !was || strcmp(was, m->likeness) != 0;
+	f->layout.stale |= moved;
 	rows_widen(f, m);
 	space_refresh(f, at);
 	index_move(&f->live, at, view_write(&f->live, at));

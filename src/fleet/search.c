@@ -134,10 +134,11 @@ static int bucket_at(const struct class *c, const struct ask_role *r, int want, 
 	return first + step < c->buckets ? (int)first + step : -1;
 }
 
+/* Below all that have devices: those that have none, by their idle cpu. */
 static int idle_of(const struct class *c, int bucket)
 {
 	if (c->order == CLASS_CPU)
-		return -1;
+		return bucket - c->buckets;
 	return c->order == CLASS_RINGS ? ring_idle(bucket) : bucket;
 }
 

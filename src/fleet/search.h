@@ -2,7 +2,8 @@
 /* search.h - nodes with room for tasks of a role, the tightest first.
  *
  * Tightest: of a class the first in its order of buckets (layout.h), then by rank; of
- * several classes the one without devices, then the fewest idle devices, then rank.
+ * several classes one without devices (there by idle cpu), then the fewest idle devices,
+ * then rank.
  */
 #pragma once
 
