@@ -6,6 +6,8 @@
 #include "http/handlers.h"
 #include "http/route.h"
 #include "http/secret.h"
+#include "wire/facts.h"
+#include "yard/share.h"
 
 static bool may_see(const struct exchange *ex, const char *group)
 {
@@ -14,8 +16,7 @@ static bool may_see(const struct exchange *ex, const char *group)
 
 static void answer_group(struct exchange *ex, const char *name)
 {
-	const struct who *d = ex->server->config.who;
-	const struct who_group *g = who_group(d, name);
+	const struct who_group *g = who_group(ex->server->config.who, name);
 	struct buf *out = answer_scratch(ex);
 	struct json j;
 
@@ -24,7 +25,7 @@ static void answer_group(struct exchange *ex, const char *name)
 		return;
 	}
 	json_init(&j, out);
-	people_group(&j, NULL, d, g);
+	people_group(&j, ex, g);
 	answer_json(ex, route_status(ex->route), out);
 }
 
@@ -38,7 +39,7 @@ static void list_group(void *arg, const struct who_group *g)
 	struct listing *l = arg;
 
 	if (may_see(l->ex, g->name))
-		people_group(&l->json, NULL, l->ex->server->config.who, g);
+		people_group(&l->json, l->ex, g);
 }
 
 void handle_groups(struct exchange *ex)
@@ -98,6 +99,32 @@ void handle_group_add(struct exchange *ex)
 	finish(p, rc, &change, &err, group_added);
 }
 
+/* The group's place among those who share the nodes; null: as if nothing had been said. */
+static int set_tenant(struct exchange *ex, const struct doc_node *body,
+		      struct who_change *change, struct err *err)
+{
+	const struct yard *y = ex->server->config.yard;
+	struct tenant_rule rule = wire_tenant_default;
+	AUTO_BUF struct buf text = { 0 };
+	struct json j;
+
+	if (body->kind != DOC_NULL) {
+		yard_tenant(y, ex->param[0], &rule);
+		if (wire_tenant_read(body, &rule, err) < 0)
+			return err_wrap(err, "tenant");
+	}
+	if (rule.parent[0] && !who_group(ex->server->config.who, rule.parent))
+		return err_set(err, ERR_INVALID, "tenant: parent: there is no group '%s'",
+			       rule.parent);
+	if (yard_tenant_check(y, ex->param[0], &rule, err) < 0)
+		return err_wrap(err, "tenant");
+	json_init(&j, &text);
+	wire_tenant_write(&j, NULL, &rule);
+	who_change_add(change, YARD_TENANT_KIND, ex->param[0],
+		       body->kind == DOC_NULL ? NULL : buf_str(&text));
+	return 0;
+}
+
 void handle_group_set(struct exchange *ex)
 {
 	AUTO_WHO_CHANGE struct who_change change = { 0 };
@@ -106,13 +133,41 @@ void handle_group_set(struct exchange *ex)
 
 	if (!p)
 		return;
+	const struct doc_node *tenant = doc_get(p->body, "tenant");
 	const char *text = doc_str(p->body, "text", NULL);
-	if (!text) { /* nothing is to be changed */
+	if (!text && !tenant) { /* nothing is to be changed */
 		answer_group(ex, ex->param[0]);
 		return;
 	}
 	int rc = who_set_group(people_who(p), ex->param[0], text, &change, &err);
+	if (rc == 0 && tenant)
+		rc = set_tenant(ex, tenant, &change, &err);
 	finish(p, rc, &change, &err, group_set);
+}
+
+struct child {
+	const char *parent, *name;
+};
+
+static void find_child(void *arg, const char *group, const struct tenant_rule *rule)
+{
+	struct child *c = arg;
+
+	if (str_eq(rule->parent, c->parent))
+		c->name = group;
+}
+
+static int forget_tenant(struct exchange *ex, struct who_change *change, struct err *err)
+{
+	struct child c = { ex->param[0], NULL };
+
+	yard_each_tenant(ex->server->config.yard, find_child, &c);
+	if (c.name)
+		return err_set(err, ERR_CONFLICT,
+			       "'%s' is the parent of '%s': give that another one first",
+			       ex->param[0], c.name);
+	who_change_add(change, YARD_TENANT_KIND, ex->param[0], NULL);
+	return 0;
 }
 
 void handle_group_remove(struct exchange *ex)
@@ -124,6 +179,8 @@ void handle_group_remove(struct exchange *ex)
 	if (!p)
 		return;
 	int rc = who_remove_group(people_who(p), ex->param[0], &change, &err);
+	if (rc == 0)
+		rc = forget_tenant(ex, &change, &err);
 	if (rc == 0)
 		secret_forget(ex, SECRET_GROUP, ex->param[0], &change);
 	finish(p, rc, &change, &err, group_gone);

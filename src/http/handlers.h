@@ -60,6 +60,8 @@ void handle_version(struct exchange *ex);
 void handle_health(struct exchange *ex);
 void handle_schema(struct exchange *ex);
 void handle_nodes(struct exchange *ex);
+/* tenants.c */
+void handle_tenants(struct exchange *ex);
 /* nodes.c */
 void handle_node_show(struct exchange *ex);
 void handle_node_set(struct exchange *ex);

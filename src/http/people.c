@@ -8,7 +8,9 @@
 #include "base/units.h"
 #include "http/auth.h"
 #include "http/route.h"
+#include "wire/facts.h"
 #include "wire/shape.h"
+#include "yard/share.h"
 
 #define LIFE_DEFAULT_MS (30 * INT64_C(86400000))
 #define LIFE_MAX_MS     (3650 * INT64_C(86400000))
@@ -277,18 +279,20 @@ static void write_member(void *arg, const struct who_user *u)
 			json_str(m->json, NULL, u->name);
 }
 
-void people_group(struct json *j, const char *key, const struct who *d,
-		  const struct who_group *g)
+void people_group(struct json *j, const struct exchange *ex, const struct who_group *g)
 {
 	struct member_list m = { j, g->name };
+	struct tenant_rule rule;
 
-	json_object(j, key);
+	json_object(j, NULL);
 	json_str(j, "name", g->name);
 	json_str(j, "text", g->text);
 	write_time(j, "created_ms", g->created_ms);
 	json_array(j, "members");
-	who_each_user(d, write_member, &m);
+	who_each_user(ex->server->config.who, write_member, &m);
 	json_end(j);
+	yard_tenant(ex->server->config.yard, g->name, &rule);
+	wire_tenant_write(j, "tenant", &rule);
 	json_end(j);
 }
 

@@ -50,6 +50,5 @@ void people_not_found(struct exchange *ex, const char *what, const char *name);
 
 void people_scopes(struct json *j, const char *key, unsigned scopes);
 void people_user(struct json *j, const char *key, const struct who_user *u);
-void people_group(struct json *j, const char *key, const struct who *d,
-		  const struct who_group *g);
+void people_group(struct json *j, const struct exchange *ex, const struct who_group *g);
 void people_token(struct json *j, const struct who_token *t, const char *text);

@@ -3,6 +3,8 @@
 #include "wire/shape.h"
 
 #include "job/principal.h"
+#include "job/resources.h"
+#include "job/tenant.h"
 
 #define OPT      WIRE_OPTIONAL
 #define NAME     .min = 1, .max = NAME_MAX_BYTES - 1, .pattern = "^[a-z_][a-z0-9._-]*$"
@@ -100,6 +102,46 @@ static const struct wire_field group[] = {
 	{ "text", WIRE_TEXT, 0, "what it is for" },
 	{ "created_ms", WIRE_INT, WIRE_NULL, "since when" },
 	{ "members", WIRE_LIST, 0, "the names of who is in it", "text" },
+	{ "tenant", WIRE_OBJECT, 0, "its place among those who share the nodes", "tenant" },
+	{ 0 }
+};
+#define DEVICE_NAME .pattern = "^[A-Za-z0-9][A-Za-z0-9:._|-]{0,62}$"
+static const struct wire_field tenant_amount[] = {
+	{ "cpu_milli", WIRE_INT, OPT, "thousandths of a core", .max = INT64_MAX / 1024 },
+	{ "memory_bytes", WIRE_INT, OPT, "memory", .max = INT64_MAX / 1024 },
+	{ "devices", WIRE_MAP, OPT, "device type to count", "count", .max = DEVICE_KINDS_MAX, DEVICE_NAME },
+	{ 0 }
+};
+static const struct wire_field tenant_shape[] = {
+	{ "count", WIRE_INT, 0, "so many places,", .min = 1, .max = 100000 },
+	{ "device", WIRE_TEXT, OPT, "each of devices of this type", .min = 1, .max = 63, DEVICE_NAME },
+	{ "each", WIRE_INT, 0, "so many of one node", .min = 1, .max = DEVICES_MAX },
+	{ 0 }
+};
+#define TENANT(flags) \
+	{ "parent", WIRE_TEXT, (flags) | WIRE_NULL, "the group it is below; null: the root", .max = 63, .pattern = "^[a-z_][a-z0-9._-]*$" }, \
+	{ "weight", WIRE_INT, flags, "how much of what is left it gets beside its siblings", .min = 1, .max = 1000 }, \
+	{ "guarantee", WIRE_OBJECT, flags, "what it gets whenever it asks", "tenant_amount" }, \
+	{ "shapes", WIRE_LIST, flags, "places that are guaranteed whole, beside the amounts", "tenant_shape", .max = TENANT_SHAPES_MAX }, \
+	{ "borrow", WIRE_OBJECT, flags, "at most so much beyond its guarantee; what is not named: any", "tenant_amount" }, \
+	{ "lend", WIRE_OBJECT, flags, "at most so much of its guarantee is lent to others; what is not named: all", "tenant_amount" }, \
+	{ "order", WIRE_TEXT, flags, "of its own jobs: as they came, the shortest first, or the least served first", .words = "fifo short served" }, \
+	{ "notice_ms", WIRE_INT, flags, "how long before what it borrowed is taken back; 0: the job's grace", .max = 86400000 }, \
+	{ 0 }
+static const struct wire_field tenant[] = { TENANT(0) };
+static const struct wire_field tenant_change[] = { TENANT(OPT) };
+static const struct wire_field tenant_row[] = {
+	{ "group", WIRE_TEXT, 0, "its name" },
+	{ "tenant", WIRE_OBJECT, 0, "what was said of it", "tenant" },
+	{ "running", WIRE_INT, 0, "its jobs that run; this and what follows with all groups below it" },
+	{ "waiting", WIRE_INT, 0, "its jobs that wait" },
+	{ "held", WIRE_OBJECT, 0, "what they hold", "resources" },
+	{ "share_milli", WIRE_INT, 0, "of all there is, thousandths of the resource of which it holds most" },
+	{ 0 }
+};
+static const struct wire_field tenants[] = {
+	{ "tenants", WIRE_LIST, 0, "parents before their children", "tenant_row" },
+	{ "capacity", WIRE_OBJECT, 0, "what all machines that are up have", "resources" },
 	{ 0 }
 };
 static const struct wire_field groups[] = {
@@ -113,6 +155,7 @@ static const struct wire_field group_new[] = {
 };
 static const struct wire_field group_change[] = {
 	{ "text", WIRE_TEXT, OPT, "what it is for", .max = 255, PLAIN },
+	{ "tenant", WIRE_OBJECT, OPT | WIRE_NULL, "its place among those who share the nodes: what is given changes; null: nothing is said any more", "tenant_change" },
 	{ 0 }
 };
 static const struct wire_field audit_entry[] = {
@@ -166,6 +209,12 @@ const struct wire_shape wire_shapes_people[] = {
 	{ "user_change", "what is to be changed of a user", user_change, "{\"role\":\"viewer\"}", true },
 	{ "group", "a group", group },
 	{ "groups", "groups", groups },
+	{ "tenant_amount", "what may be used at a time", tenant_amount },
+	{ "tenant_shape", "places that are guaranteed whole", tenant_shape },
+	{ "tenant", "a group's place in the tree of those who share the nodes", tenant },
+	{ "tenant_change", "what is to be changed of it", tenant_change, NULL, true },
+	{ "tenant_row", "a group and what it holds", tenant_row },
+	{ "tenants", "the tree of groups", tenants },
 	{ "group_new", "a group to be added", group_new, "{\"name\":\"vision\",\"text\":\"people who look\"}", true },
 	{ "group_change", "what is to be changed of a group", group_change, "{\"text\":\"people who look\"}", true },
 	{ "audit_entry", "one change", audit_entry },

@@ -19,4 +19,21 @@ void yard_each_tenant(const struct yard *y,
 		      void (*each)(void *arg, const char *group,
 				   const struct tenant_rule *rule),
 		      void *arg); /* of those of whom something is said */
+/* Whether the group may have this rule beside the others': 0, or -1 in words that begin
+ * with the field. */
+int yard_tenant_check(const struct yard *y, const char *group,
+		      const struct tenant_rule *rule, struct err *err);
+
+/* What the jobs of a group hold now; devices by type, whatever their model. */
+struct yard_share {
+	char group[NAME_MAX_BYTES];
+	struct resources held;
+	size_t running, waiting; /* jobs */
+};
+void yard_each_share(const struct yard *y,
+		     void (*each)(void *arg, const struct yard_share *s),
+		     void *arg); /* of groups with live jobs */
+/* What all nodes that are up have, in the same way. */
+void yard_capacity(const struct yard *y, struct resources *out);
+
 void yard_set_policy(struct yard *y, const struct plan_policy *policy);
