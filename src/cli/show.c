@@ -174,6 +174,30 @@ static void add_tasks(const struct cli *c, const struct job *j, struct buf *out)
 	table_destroy(t);
 }
 
+/* "2 times, for jobs 15 and 12; it had run for 6m" */
+static void add_ways(const struct job *j, struct buf *out)
+{
+	const struct ways *w = &j->ways;
+	AUTO_BUF struct buf words = { 0 };
+	char lost[UNITS_TEXT_MAX];
+	int named = w->count < WAYS_NAMED ? w->count : WAYS_NAMED;
+
+	if (!w->count)
+		return;
+	buf_printf(&words, "%d time%s, for job%s ", w->count, w->count == 1 ? "" : "s",
+		   w->count == 1 ? "" : "s");
+	for (int i = 0; i < named; i++)
+		buf_printf(&words, "%s%" PRId64,
+			   !i                  ? ""
+			   : i + 1 == w->count ? " and "
+					       : ", ",
+			   w->last[i]);
+	if (w->count > named)
+		buf_printf(&words, " and %d earlier", w->count - named);
+	buf_printf(&words, "; lost %s of work", units_show_duration(w->lost_ms, lost));
+	line(out, "preempted", "%s", buf_str(&words));
+}
+
 static void add_life(const struct cli *c, const struct wire_job *w, struct buf *out)
 {
 	const struct job *j = w->job;
@@ -198,6 +222,7 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 		line(out, "priority", "%d", j->priority);
 	if (j->attempt > 1)
 		line(out, "attempt", "%d (%d failed)", j->attempt, j->failures);
+	add_ways(j, out);
 }
 
 /* Attempts before the last, out of the job's history: how each ended. */

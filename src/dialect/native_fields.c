@@ -90,7 +90,7 @@ static const struct field job[] = {
 	{ "priority", FIELD_INT, IN_JOB(priority),
 	  "Greater goes first.", "0", -SPEC_PRIORITY_MAX, SPEC_PRIORITY_MAX, NULL, NULL },
 	{ "preemptible", FIELD_BOOL, IN_JOB(preemptible),
-	  "May be stopped and queued again to make way.", "false", 0, 0, NULL, NULL },
+	  "Gives way to jobs that are not preemptible, and to those of higher priority: it is told to stop, has its grace, waits again with its age, and is begun anew.", "false", 0, 0, NULL, NULL },
 	{ "within", FIELD_WITHIN, IN_JOB(within),
 	  "How near to each other all tasks should be placed: in one rack, behind one switch, on one node, or on devices of one node that are linked closely.", "anywhere", 0, 0, NULL, NULL },
 	{ "within-must", FIELD_BOOL, IN_JOB(within_must),

@@ -170,9 +170,11 @@ size_t preempt_rank(const struct plan *p, const struct claim *c)
 {
 	size_t rank = 0;
 
-	for (struct tree_node *n = tree_first(&p->preempt->claims); n != &c->at;
-	     n = tree_next(n))
-		rank += TREE_OF(n, struct claim, at)->entry != NULL;
+	for (struct tree_node *n = tree_first(&p->preempt->claims); n && n != &c->at;
+	     n = tree_next(n)) {
+		const struct claim *before = TREE_OF(n, struct claim, at);
+		rank += before->entry != NULL;
+	}
 	return rank;
 }
 

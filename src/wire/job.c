@@ -105,6 +105,20 @@ static void write_array(struct json *j, const struct job *job)
 	json_end(j);
 }
 
+static void write_ways(struct json *j, const struct ways *w)
+{
+	if (!w->count)
+		return;
+	json_object(j, "preempted");
+	json_i64(j, "count", w->count);
+	json_i64(j, "lost_ms", w->lost_ms);
+	json_array(j, "for");
+	for (int i = 0; i < WAYS_NAMED && w->last[i]; i++)
+		json_i64(j, NULL, w->last[i]);
+	json_end(j);
+	json_end(j);
+}
+
 static void write_life(struct json *j, const struct job *job)
 {
 	json_i64(j, "id", job->id);
@@ -136,8 +150,11 @@ static void write_life(struct json *j, const struct job *job)
 		json_str(j, "text", job->stop_text);
 		wire_time_write(j, "time_ms", job->stop_ms);
 		json_bool(j, "killed", job->killed);
+		if (job->way)
+			json_i64(j, "for", job->way);
 		json_end(j);
 	}
+	write_ways(j, &job->ways);
 }
 
 void wire_job_write(struct buf *out, const struct job *job, const char *const *outputs,
@@ -254,6 +271,22 @@ static void read_stop(const struct doc_node *map, struct job *out)
 	out->stop_text = mem_strdup(doc_str(map, "text", NULL));
 	out->stop_ms = doc_i64(map, "time_ms", 0);
 	out->killed = doc_bool(map, "killed", false);
+	out->way = doc_i64(map, "for", 0);
+}
+
+static void read_ways(const struct doc_node *map, struct ways *out)
+{
+	const struct doc_node *list = map ? doc_get(map, "for") : NULL;
+	int at = 0;
+
+	out->count = map ? wire_int(map, "count") : 0;
+	out->lost_ms = map ? doc_i64(map, "lost_ms", 0) : 0;
+	for (const struct doc_node *n = list ? list->first : NULL; n && at < WAYS_NAMED;
+	     n = n->next, at++) {
+		if (n->kind != DOC_NUMBER ||
+		    str_to_i64(n->text, 0, INT64_MAX, &out->last[at]) < 0)
+			out->last[at] = 0;
+	}
 }
 
 static void read_life(const struct doc_node *map, struct job *out)
@@ -269,6 +302,7 @@ static void read_life(const struct doc_node *map, struct job *out)
 	out->priority = wire_int(map, "priority");
 	out->attempt = wire_int(map, "attempt");
 	out->failures = wire_int(map, "failures");
+	read_ways(doc_get(map, "preempted"), &out->ways);
 	out->first_failed =
 		doc_get(map, "first_failed") ? wire_int(map, "first_failed") : -1;
 	out->submitted_ms = doc_i64(map, "submitted_ms", 0);

@@ -81,6 +81,13 @@ static const struct wire_field stop_info[] = {
 	{ "text", WIRE_TEXT, WIRE_NULL, "the reason they gave" },
 	{ "time_ms", TIME, "when" },
 	{ "killed", WIRE_BOOL, 0, "the grace period was over" },
+	{ "for", WIRE_INT, OPT, "of kind preempted: the job that it gives way to" },
+	{ 0 }
+};
+static const struct wire_field preempted[] = {
+	{ "count", WIRE_INT, 0, "how often it gave way to another" },
+	{ "lost_ms", WIRE_INT, 0, "how long it had run each time, in all" },
+	{ "for", WIRE_LIST, 0, "to whom, the latest first; at most four", "int" },
 	{ 0 }
 };
 static const struct wire_field output[] = {
@@ -110,6 +117,7 @@ static const struct wire_field job[] = {
 	{ "retry_at_ms", TIME, "when it is tried again" },
 	{ "ended_ms", TIME, "null: not yet" },
 	{ "stop", WIRE_OBJECT, OPT, "once it was asked to stop", "stop_info" },
+	{ "preempted", WIRE_OBJECT, OPT, "once it gave way to another job", "preempted" },
 	{ "array", WIRE_OBJECT, OPT, "of an array: how its members fare", "members" },
 	{ "array_id", WIRE_INT, OPT, "of a member: its array" },
 	{ "index", WIRE_INT, OPT, "of a member: which one it is, from 0" },
@@ -267,6 +275,7 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "exit", "how a task ended", exit_fields },
 	{ "task", "one of a job's tasks", task },
 	{ "stop_info", "who stopped a job, and why", stop_info },
+	{ "preempted", "how often a job gave way, and what that cost it", preempted },
 	{ "output", "a folder that a job keeps", output },
 	{ "job", "all about one job", job },
 	{ "submitted", "the new job", submitted, "{\"id\":7,\"again\":false}" },

@@ -125,14 +125,29 @@ static void where_it_runs(const struct job *j, struct buf *words)
 		buf_printf(words, "%s%s", i ? ", " : " on ", j->tasks[i].place.node);
 	if (j->task_count > 4)
 		buf_printf(words, " and %zu more", j->task_count - 4);
+	if (j->stop == STOP_PREEMPTED)
+		buf_printf(words, "; it was told to give way to job %lld, and comes back",
+			   (long long)j->way);
+}
+
+static void why_backoff(const struct yard *y, const struct job *j, struct buf *words)
+{
+	int64_t left = j->retry_at_ms - world_now_ms(y->world);
+	const char *reason = j->reason ? j->reason : "unknown";
+	char pause[UNITS_TEXT_MAX];
+
+	if (j->way)
+		buf_printf(words, "attempt %d %s", j->attempt, reason);
+	else
+		buf_printf(words, "attempt %d failed (%s); it is tried again in %s",
+			   j->attempt, reason,
+			   units_show_duration(left > 0 ? left : 0, pause));
 }
 
 void yard_why(struct yard *y, const struct job *j, const struct principal *who,
 	      struct buf *words)
 {
 	const struct plan_eyes eyes = { asker_sees, &(struct asker){ y, who } };
-	char pause[UNITS_TEXT_MAX];
-	int64_t left;
 
 	switch (j->state) {
 	case JOB_HELD:
@@ -142,10 +157,7 @@ void yard_why(struct yard *y, const struct job *j, const struct principal *who,
 		plan_why(y->plan, j->id, &eyes, words);
 		break;
 	case JOB_BACKOFF:
-		left = j->retry_at_ms - world_now_ms(y->world);
-		buf_printf(words, "attempt %d failed (%s); it is tried again in %s",
-			   j->attempt, j->reason ? j->reason : "unknown",
-			   units_show_duration(left > 0 ? left : 0, pause));
+		why_backoff(y, j, words);
 		break;
 	case JOB_ENDED:
 		buf_printf(words, "it does not wait: it has ended (%s): %s",
