@@ -218,6 +218,9 @@ int daemon_boot(struct daemon *d, struct err *err)
 				    .on_fatal = on_fatal,
 				    .on_fatal_arg = d };
 
+	if (d->settings.record_plan)
+		yard.plan_journal = d->plan_journal =
+			str_printf("%s/plan.journal", d->place.state);
 	d->world = yard.world = world_uv_create(err);
 	if (!d->world)
 		return -1;
@@ -275,5 +278,6 @@ void daemon_destroy(struct daemon *d)
 	http_server_destroy(d->http);
 	door_close(&d->door);
 	place_close(&d->place);
+	free(d->plan_journal);
 	settings_fini(&d->settings);
 }

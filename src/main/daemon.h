@@ -25,6 +25,7 @@ struct daemon {
 	size_t sink_count;
 	struct secrets *secrets;
 	struct yard *yard;
+	char *plan_journal; /* NULL: nothing is written down */
 	struct http_server *http;
 	struct world_signal *term, *interrupt;
 	struct world_timer *expiry; /* of code that nobody uses */

@@ -73,6 +73,8 @@ static const struct setting rows[] = {
 		"the same: to spare what is rare", 0, 1000000 }, "YARD_PLAN_WEIGHT_SCARCITY" },
 	{ { "plan-weight-topology", 0, OPT_INT, INTO(plan.topology), "N",
 		"the same: to be near each other", 0, 1000000 }, "YARD_PLAN_WEIGHT_TOPOLOGY" },
+	{ { "record-plan", 0, OPT_FLAG, INTO(record_plan), NULL,
+		"write down what the scheduler is told, in STATE/plan.journal: see `yard simulate --replay`" }, "YARD_RECORD_PLAN" },
 	{ { "config", 0, OPT_TEXT, INTO(config), "FILE",
 		"the settings file" }, "YARD_CONFIG" },
 	{ { "ready-fd", 0, OPT_INT, INTO(ready_fd), "N",

@@ -47,7 +47,7 @@ struct settings {
 	int64_t max_tasks;              /* on this machine; 0: by its cores */
 	int64_t ready_fd;               /* -1: none */
 	struct opts_list sim_devices;
-	bool version;
+	bool version, record_plan;
 	struct { /* as struct plan_policy, each a number */
 		int64_t fair, age_bound_ms, half_life_ms, backfill, preempt, min_run_ms,
 			believe_guesses, rule, fragment, slack, scarcity, topology;

@@ -139,7 +139,7 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 	y->tenants = map_create();
 	y->batch = store_batch_create();
 	y->booting = true;
-	if (yard_boot(y, err) == 0)
+	if (yard_told_begin(y, err) == 0 && yard_boot(y, err) == 0)
 		return y;
 	yard_destroy(y);
 	return NULL;
@@ -193,6 +193,7 @@ void yard_destroy(struct yard *y)
 	map_destroy(y->per_owner);
 	free_values(y->users);
 	free_values(y->quotas);
+	yard_told_end(y);
 	plan_destroy(y->plan);
 	free(y->nodes);
 	yard_share_fini(y);

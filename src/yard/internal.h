@@ -10,6 +10,7 @@
  *   change.c   documents: changed with a line of the audit log, given to who keeps them
  *   edit.c     a job's priority; deleting it
  *   place.c    the plan's deltas and decisions
+ *   told.c     what the plan is told, written down (tape.c: the file)
  *   share.c    how the nodes are shared: facts of nodes, rules of groups, the policy
  *   query.c    what callers may read
  */
@@ -19,11 +20,12 @@
 #include "yard/state.h"
 
 /* Bugs that the simulation must find (test/sim builds the yard once with each). */
-#define PLANT_BOOT   1 /* an effect is not redone at boot */
-#define PLANT_ANSWER 2 /* an answer comes before the commit */
-#define PLANT_SLOT   3 /* a slot is not given back */
-#define PLANT_ARRAY  4 /* members that are alive at boot are made again */
-#define PLANT_DOCS   5 /* a commit that is tried again leaves out its documents */
+#define PLANT_BOOT    1 /* an effect is not redone at boot */
+#define PLANT_ANSWER  2 /* an answer comes before the commit */
+#define PLANT_SLOT    3 /* a slot is not given back */
+#define PLANT_ARRAY   4 /* members that are alive at boot are made again */
+#define PLANT_DOCS    5 /* a commit that is tried again leaves out its documents */
+#define PLANT_PREEMPT 6 /* what a job has to give up is given on before it is gone */
 #ifndef YARD_PLANT
 #define YARD_PLANT 0
 #endif
@@ -66,6 +68,13 @@ void yard_plan_node(struct yard *y, const struct node *n);
 int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err);
 void yard_plan_step(struct yard *y);
+
+/* told.c: what the plan is told and asked, written down when the settings say so */
+int yard_told_begin(struct yard *y, struct err *err);
+void yard_told_end(struct yard *y);
+void yard_tell(struct yard *y, const struct plan_delta *d);
+void yard_ask_step(struct yard *y, int64_t now_ms,
+		   void (*decide)(void *arg, const struct plan_decision *d), void *arg);
 
 /* share.c */
 void yard_node_reported(struct yard *y, const struct node *n);

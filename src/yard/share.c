@@ -90,7 +90,7 @@ static void apply_tenant(struct yard *y, const char *name, const struct doc_node
 	} else {
 		free(map_dels(y->tenants, name));
 	}
-	plan_apply(y->plan, &d);
+	yard_tell(y, &d);
 	y->step_asked = true;
 	yard_kick(y);
 }
@@ -153,7 +153,7 @@ void yard_set_policy(struct yard *y, const struct plan_policy *policy)
 {
 	struct plan_delta d = { .kind = PLAN_POLICY, .policy = policy };
 
-	plan_apply(y->plan, &d);
+	yard_tell(y, &d);
 	y->step_asked = true;
 	yard_kick(y);
 }

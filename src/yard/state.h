@@ -78,6 +78,7 @@ struct yard {
 	struct yard_config config;
 	struct world *world;
 	struct plan *plan;
+	struct told *told; /* NULL: nothing is written down */
 	struct engine *engine;
 	struct map *live;      /* id → struct live */
 	struct map *keys;      /* "owner\nkey" → struct live */
