@@ -6,6 +6,9 @@
 #include "plan/words.h"
 
 #define VICTIMS_TOLD 4
+#define AHEAD_PAGE   256
+#define AHEAD_LOOKED 4096
+#define FREED_LOOKED 64 /* of those that run, the first to end */
 
 static void say_order(const struct plan *p, const struct entry *e,
 		      const struct entry *head, const struct reservation *r,
@@ -199,4 +202,48 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 	backfill_fini(&r);
 	p->scratch->eyes = NULL;
 	return kind;
+}
+
+size_t plan_ahead(const struct plan *p, int64_t job, int64_t *out, size_t max)
+{
+	int64_t ids[AHEAD_PAGE];
+	size_t before = (size_t)plan_position(p, job), count = 0;
+
+	if (before > AHEAD_LOOKED)
+		before = AHEAD_LOOKED;
+	for (size_t at = 1; at < before; at += AHEAD_PAGE) {
+		size_t n = plan_queue(p, at, ids, AHEAD_PAGE);
+		for (size_t i = 0; i < n && at + i < before; i++) {
+			const struct entry *e = map_get(p->jobs, ids[i]);
+			if (!e->claim && !reason_in_way(p, e))
+				continue;
+			if (count < max)
+				out[count] = e->id;
+			count++;
+		}
+	}
+	return count;
+}
+
+int64_t plan_freed(const struct plan *p, int64_t job)
+{
+	const struct entry *e = map_get(p->jobs, job);
+	struct tree_node *n = tree_first(&p->running);
+	struct view *v = NULL;
+	int64_t found = 0;
+
+	if (!e || !e->bucket)
+		return 0;
+	for (int looked = 0; n && looked < FREED_LOOKED && !found;
+	     n = tree_next(n), looked++) {
+		const struct entry *x = TREE_OF(n, struct entry, at);
+		if (x->gives_way)
+			continue; /* what it has is somebody's already */
+		view_copy(p->fleet, preempt_open(p), &v);
+		view_return(v, x->shape->ask, &x->grants, -1);
+		if (shape_fits(p, v, e->shape, &p->scratch->picks))
+			found = x->id;
+	}
+	view_destroy(v);
+	return found;
 }

@@ -63,13 +63,15 @@ struct way { /* one run */
 	size_t ahead;    /* so many up to the target */
 	size_t position; /* of the target in the queue */
 	enum pace pace;
-	int64_t at_ms;
+	int64_t from_ms, at_ms;
 	struct cells *cells;
 	struct end *ends; /* a heap, the first on top */
 	size_t end_count, end_cap, ended;
 	struct started *started;
 	size_t started_count;
 	struct owner *user, *group; /* the target's, as they would be */
+	const struct entry **gone;  /* that ran at first, in the order of their ends */
+	size_t gone_count;
 	struct shadow shadow;
 	size_t shadow_ends; /* so many more may be gone through to find them */
 };
@@ -235,6 +237,8 @@ static bool next_end(struct way *w)
 	while (w->end_count && w->ends[0].ms == w->at_ms) {
 		struct end e = pop(w);
 		w->ended++;
+		if (e.runs)
+			w->gone[w->gone_count++] = e.runs;
 		charge(w, e.runs ? e.runs : w->started[e.started].entry, -1);
 		give_back(w, &e, 1);
 	}
@@ -355,19 +359,44 @@ static struct owner *owner_copy(const struct owner *o)
 }
 
 /* The rest goes on as those that were gone through did. */
-static int64_t stretch(const struct way *w, int64_t from_ms)
+static int64_t stretch(const struct way *w)
 {
 	const int64_t most = FOREVER / 4;
-	__int128 took = (__int128)(w->at_ms - from_ms) * (int64_t)w->position /
+	__int128 took = (__int128)(w->at_ms - w->from_ms) * (int64_t)w->position /
 			(int64_t)(w->started_count ? w->started_count : 1);
 
-	return !w->started_count || took > most ? FOREVER : from_ms + (int64_t)took;
+	return !w->started_count || took > most ? FOREVER : w->from_ms + (int64_t)took;
+}
+
+static bool made_room(const struct entry *e, const struct cells_takes *takes)
+{
+	for (size_t i = 0; i < e->grants.count; i++) {
+		for (size_t k = 0; k < takes->count; k++) {
+			if (e->grants.items[i].node == takes->items[k].node)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Of those who ran: the last that ended where the target, the last that started, now is. */
+static void find_after(const struct way *w, struct plan_when *out)
+{
+	const struct started *s = &w->started[w->started_count - 1];
+
+	for (size_t i = w->gone_count; i-- > 0 && out->after_count < PLAN_AFTER_MAX;) {
+		const struct entry *e = w->gone[i];
+		if (made_room(e, &s->takes))
+			out->after[out->after_count++] =
+				(struct plan_after){ e->id,
+						     end_of(e, w->pace, w->from_ms) };
+	}
 }
 
 /* When the target starts.  One that is too far behind, or too much later, is reached as
  * fast as those before it that were gone through. */
 static int64_t run(const struct way *begin_with, const struct cells *cells,
-		   const struct runs *runs, enum pace pace)
+		   const struct runs *runs, enum pace pace, struct plan_when *when)
 {
 	struct way w = *begin_with;
 	int64_t at = FOREVER;
@@ -384,12 +413,15 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 		w.group = owner_copy(w.target->group);
 	}
 	fill_ends(&w, runs);
+	w.gone = mem_alloc(w.end_count + 1, sizeof *w.gone);
 	while (at == FOREVER && next_end(&w)) {
 		if (any_room(&w) && move_up(&w))
 			at = w.at_ms;
 	}
+	if (at != FOREVER && w.target && pace == PACE_LIKELY)
+		find_after(&w, when);
 	if (!w.target || (at == FOREVER && w.ended >= ENDS_MAX))
-		at = stretch(&w, begin_with->at_ms);
+		at = stretch(&w);
 	for (size_t i = 0; i <= begin_with->count; i++)
 		free(w.started[i].takes.items);
 	if (w.target) {
@@ -401,6 +433,7 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 	free(w.started);
 	free(w.line);
 	free(w.ends);
+	free(w.gone);
 	cells_destroy(w.cells);
 	return at;
 }
@@ -430,20 +463,22 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		   struct plan_when *out)
 {
 	const struct entry *e = map_get(p->jobs, job);
-	struct way w = { .p = p, .target = e, .at_ms = now_ms };
+	struct way w = { .p = p, .target = e, .from_ms = now_ms, .at_ms = now_ms };
 	struct runs runs = { 0 };
 	struct cells *cells;
 	int64_t at[PACE_COUNT];
 	enum plan_reason_kind kind;
 	bool all;
 
-	*out = (struct plan_when){ FOREVER, FOREVER, FOREVER, 0 };
+	*out = (struct plan_when){ .soonest_ms = FOREVER,
+				   .likely_ms = FOREVER,
+				   .latest_ms = FOREVER };
 	w.position = (size_t)plan_position(p, job);
 	if (!e || !w.position)
 		return;
 	kind = reason_kind(p, e, now_ms);
 	if (kind == PLAN_REASON_NEW)
-		*out = (struct plan_when){ now_ms, now_ms, now_ms, 100 };
+		*out = (struct plan_when){ now_ms, now_ms, now_ms, .sure = 100 };
 	if (kind == PLAN_REASON_NEW || kind == PLAN_REASON_NEVER)
 		return;
 	cells = cells_create(p);
@@ -452,7 +487,7 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 	if (!all)
 		w.target = NULL;
 	for (enum pace k = 0; k < PACE_COUNT; k++)
-		at[k] = run(&w, cells, &runs, k);
+		at[k] = run(&w, cells, &runs, k, out);
 	free(w.line);
 	free(runs.items);
 	cells_destroy(cells);

@@ -10,22 +10,30 @@ struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no nu
 };
 
 /* Why a job waits, in plain words without a final stop, and where it is in the queue:
- * "waits for 2 gpu on one node; node-a has 1 of 4 gpu free, held by job 7 (3 gpu); job 12
+ * "waits for 2 gpu on one node; the largest free block is 1 of 4, on node-a; job 12
  * is ahead; number 3 of 9 in the queue".  True at the moment of asking. */
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 			       const struct plan_eyes *eyes, struct buf *words);
 
 /* When it will probably start, from limits and learned run times of those who run and
- * are ahead.  `sure` is in percent: how often such estimates held (see learn.h). */
+ * are ahead.  `sure` is in percent: how often that should hold (see learn_sure). */
+#define PLAN_AFTER_MAX 2
 struct plan_when {
 	int64_t soonest_ms, likely_ms, latest_ms; /* INT64_MAX: no telling */
 	int sure;
+	struct plan_after { /* who runs now and probably makes the room, the last first */
+		int64_t job, end_ms;
+	} after[PLAN_AFTER_MAX];
+	size_t after_count;
 };
 void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		   struct plan_when *out);
 
-/* Who is ahead of it and in its way: at most `max` ids. */
+/* Who is ahead of it and takes room before it: gives how many (they are counted up to a
+ * few thousand), and the first `max` of them. */
 size_t plan_ahead(const struct plan *p, int64_t job, int64_t *out, size_t max);
+/* One that runs, and whose end alone would make room for it; 0: nobody's, or of many. */
+int64_t plan_freed(const struct plan *p, int64_t job);
 
 /* Smaller requests that would start at once in place of this one, the one that gives up
  * least first: each was tried on the plan as it is, without the job itself if it waits.

@@ -176,12 +176,44 @@ static void fill(struct mirror *m, uint64_t seed)
 	plan_destroy(p);
 }
 
+/* Who is said to make room by ending does; gives whether somebody is. */
+static bool freed(struct mirror *m, const struct plan *p, const struct m_job *j,
+		  int *broken)
+{
+	int64_t id = plan_freed(p, j->job.id);
+	struct m_job *x = id ? m_find(m, id) : NULL;
+
+	if (!id)
+		return false;
+	if (!x || x->state != M_RUNNING) {
+		++*broken;
+		return false;
+	}
+	x->state = M_NONE;
+	*broken += !m_fits(m, j);
+	x->state = M_RUNNING;
+	return true;
+}
+
+/* Those ahead are ahead, and no more than the queue has. */
+static bool ahead_right(const struct plan *p, const struct m_job *j)
+{
+	int64_t ids[M_JOBS];
+	size_t count = plan_ahead(p, j->job.id, ids, M_JOBS);
+	int position = plan_position(p, j->job.id);
+
+	for (size_t i = 0; i < count; i++)
+		if (plan_position(p, ids[i]) < 1 || plan_position(p, ids[i]) >= position)
+			return false;
+	return count < (size_t)position;
+}
+
 #define YARDS 150
 
 static void test_tried(void)
 {
 	struct mirror *m = mem_alloc(1, sizeof *m);
-	int made = 0, broken = 0, asked = 0;
+	int made = 0, broken = 0, asked = 0, misled = 0, hopes = 0;
 
 	for (uint64_t seed = 1; seed <= YARDS; seed++) {
 		fill(m, seed);
@@ -194,6 +226,8 @@ static void test_tried(void)
 				continue;
 			size_t count = plan_offers(p, &j->job, 1000, out);
 			asked++;
+			hopes += freed(m, p, j, &misled);
+			misled += !ahead_right(p, j);
 			made += (int)count;
 			for (size_t k = 0; k < count; k++) {
 				if (holds(m, j, &out[k]))
@@ -211,6 +245,8 @@ static void test_tried(void)
 	OK(!broken, "every offer starts when it is taken (%d of %d for %d jobs)",
 	   made - broken, made, asked);
 	OK(made > 200, "and there are some");
+	OK(!misled && hopes > 100,
+	   "whose end is said to make room does, and who is ahead is (%d)", hopes);
 	free(m);
 }
 

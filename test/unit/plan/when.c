@@ -92,6 +92,9 @@ static void test_one(void)
 	STARTS(p, 1, 0, NO, NO, NO, "of one that runs nothing is told");
 	STARTS(p, 9, 0, NO, NO, NO, "nor of one that is not there");
 	struct plan_when w;
+	plan_estimate(p, 3, 0, &w);
+	OK(w.after_count == 1 && w.after[0].job == 1 && w.after[0].end_ms == 10 * MINUTE,
+	   "and whose end makes the room");
 	plan_estimate(p, 2, 15 * MINUTE, &w);
 	OK(w.soonest_ms >= 15 * MINUTE && w.likely_ms > 15 * MINUTE &&
 		   w.likely_ms <= 20 * MINUTE && w.latest_ms == 20 * MINUTE,
