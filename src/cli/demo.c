@@ -290,6 +290,29 @@ static void point_out(struct demo *d)
 			       "  yard demo --stop     end it\n");
 }
 
+static void say_where(const struct cli *c)
+{
+	cli_say(c, "commands go to the demo now (context %s)", DEMO_CONTEXT);
+	if (getenv("YARD_SERVER") || getenv("YARD_STATE") || getenv("YARD_SOCKET"))
+		cli_say(c,
+			"but YARD_SERVER, YARD_STATE or YARD_SOCKET is set and stands "
+			"above it: use yard -C %s",
+			DEMO_CONTEXT);
+}
+
+static int run_start(struct demo *d, uint64_t seed, struct err *err)
+{
+	d->jobs = demo_day(seed, &d->count);
+	cli_say(d->cli, "starting %d nodes with %d gpu each; nothing is really run",
+		DEMO_NODES, DEMO_DEVICES);
+	if (start(d, err) < 0 || contexts_change(enter, d, err) < 0)
+		return -1;
+	feed(d);
+	say_where(d->cli);
+	point_out(d);
+	return 0;
+}
+
 static int run_demo(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct demo_args *a = args;
@@ -303,35 +326,13 @@ static int run_demo(struct cli *c, const void *args, const struct opts_list *ope
 	int fd = server_connect(&d.server, NULL);
 	if (fd >= 0)
 		close(fd);
-	if (a->stop) {
+	if (a->stop)
 		rc = run_stop(&d, &err);
-	} else if (fd >= 0) {
+	else if (fd >= 0)
 		rc = err_set(&err, ERR_CONFLICT,
 			     "a demo runs already; `yard demo --stop` ends it");
-	} else {
-		d.jobs = demo_day(a->seed ? (uint64_t)a->seed : 1, &d.count);
-		cli_say(c, "starting %d nodes with %d gpu each; nothing is really run",
-			DEMO_NODES, DEMO_DEVICES);
-		rc = start(&d, &err);
-		if (rc == 0)
-			rc = contexts_change(enter, &d, &err);
-		if (rc == 0) {
-			feed(&d);
-			if (getenv("YARD_SERVER") || getenv("YARD_STATE") ||
-			    getenv("YARD_SOCKET"))
-				cli_say(c,
-					"but YARD_SERVER, YARD_STATE or YARD_SOCKET is set and "
-					"stands above it: use yard -C %s",
-					DEMO_CONTEXT);
-			point_out(&d);
-			cli_hint(c, "yard top        who runs where");
-			cli_hint(c,
-				 "yard queue      who waits, in the order of their turn");
-			cli_hint(c, "yard demo --stop");
-			cli_say(c, "commands go to the demo now (context %s)",
-				DEMO_CONTEXT);
-		}
-	}
+	else
+		rc = run_start(&d, a->seed ? (uint64_t)a->seed : 1, &err);
 	for (size_t i = 0; i < DEMO_PEOPLE; i++)
 		free(d.tokens[i]);
 	free(d.jobs);
