@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/people.h"
+#include "cli/tenant.h"
 #include "cli/view.h"
 #include "codec/url.h"
 
@@ -70,6 +71,7 @@ const struct command cmd_group_add = {
 struct set_args {
 	const char *text;
 	struct opts_list add, remove;
+	struct tenant_flags tenant;
 };
 
 /* clang-format off */
@@ -77,10 +79,12 @@ static const struct opt set_table[] = {
 	{ "text", 't', OPT_TEXT, OPT_INTO(struct set_args, text), "TEXT", "what it is for" },
 	{ "add", 'a', OPT_LIST, OPT_INTO(struct set_args, add), "USER", "a user who is in it from now on" },
 	{ "remove", 'r', OPT_LIST, OPT_INTO(struct set_args, remove), "USER", "a user who is in it no more" },
+	OPT_TENANT(struct set_args, tenant),
 };
 /* clang-format on */
 
-static int set_text(struct cli *c, const char *group, const char *text, struct err *err)
+static int set_group(struct cli *c, const char *group, const struct set_args *a,
+		     struct err *err)
 {
 	AUTO_FREE char *target = people_target("groups", group, "");
 	AUTO_BUF struct buf body = { 0 };
@@ -88,7 +92,10 @@ static int set_text(struct cli *c, const char *group, const char *text, struct e
 
 	json_init(&j, &body);
 	json_object(&j, NULL);
-	json_str(&j, "text", text);
+	if (a->text)
+		json_str(&j, "text", a->text);
+	if (tenant_flags_given(&a->tenant) && tenant_flags_write(&j, &a->tenant, err) < 0)
+		return -1;
 	json_end(&j);
 	return people_send(c, "PATCH", target, &body, NULL, err);
 }
@@ -99,7 +106,8 @@ static int run_set(struct cli *c, const void *args, const struct opts_list *oper
 	const char *group = operands->items[0];
 	struct err err;
 
-	if ((a->text && set_text(c, group, a->text, &err) < 0) ||
+	if (((a->text || tenant_flags_given(&a->tenant)) &&
+	     set_group(c, group, a, &err) < 0) ||
 	    change_members(c, "PUT", group, &a->add, &err) < 0 ||
 	    change_members(c, "DELETE", group, &a->remove, &err) < 0)
 		return cli_fail(c, &err);
@@ -110,7 +118,7 @@ const struct command cmd_group_set = {
 	.name = "group set",
 	.group = COMMAND_PEOPLE,
 	.operands = "NAME",
-	.summary = "change who is in a group, or what it is for",
+	.summary = "change who is in a group, what it is for, and its share of the nodes",
 	.table = set_table,
 	.count = COUNT_OF(set_table),
 	.args_size = sizeof(struct set_args),
@@ -191,6 +199,7 @@ static int run_show(struct cli *c, const void *args, const struct opts_list *ope
 	buf_printf(&out, "name:     %s\nfor:      %s\nmembers:  %s\ncreated:  %s\n",
 		   doc_str(n, "name", ""), doc_str(n, "text", ""), buf_str(&members),
 		   units_show_time(doc_i64(n, "created_ms", 0), when));
+	tenant_words(doc_get(n, "tenant"), &out);
 	cli_print(&out);
 	return 0;
 }
