@@ -437,7 +437,7 @@ static bool others_start(const struct plan *p, int64_t now_ms)
 static void put_back(struct plan *p, struct entry *e, enum shape_state was)
 {
 	queue_join(p, e);
-	if (e->shape->state != was)
+	if (was != SHAPE_IDLE && e->shape->state != was)
 		queue_move(p, e->shape, was);
 }
 

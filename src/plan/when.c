@@ -6,8 +6,6 @@
  *
  * What it costs is bounded: so many jobs ahead, so many ends, so many that run are looked
  * at; a longer queue is taken to go on as its beginning did. */
-#include <string.h>
-
 #include "base/mem.h"
 #include "plan/cells.h"
 #include "plan/reason.h"
@@ -354,7 +352,8 @@ static struct owner *owner_copy(const struct owner *o)
 
 	out->held = mem_alloc(o->held_count + 1, sizeof *o->held);
 	out->held_cap = o->held_count + 1;
-	memcpy(out->held, o->held, o->held_count * sizeof *o->held);
+	for (size_t i = 0; i < o->held_count; i++)
+		out->held[i] = o->held[i];
 	return out;
 }
 

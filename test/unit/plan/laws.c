@@ -262,6 +262,35 @@ static void check_used(struct run *r)
 	}
 }
 
+static void look(void *arg, struct plan *p, int64_t id)
+{
+	struct run *r = arg;
+	AUTO_BUF struct buf words = { 0 };
+	struct plan_when when;
+
+	if (plan_why(p, id, NULL, &words) == PLAN_REASON_NONE || !words.len)
+		breach(r, "a job that is tried gives no reason");
+	plan_estimate(p, id, r->now_ms, &when);
+	if (when.soonest_ms > when.likely_ms || when.likely_ms > when.latest_ms ||
+	    when.soonest_ms < r->now_ms)
+		breach(r, "an estimate contradicts itself");
+}
+
+/* Questions change nothing: only one of the twins is asked. */
+static void ask_around(struct run *r)
+{
+	struct m_job *j = any(r, M_WAITING), other;
+	struct plan_offer offers[PLAN_OFFERS_MAX];
+
+	m_make_job(&other, 0, &r->seed);
+	plan_try(r->p, &other.job, look, r);
+	plan_offers_free(offers, plan_offers(r->p, &other.job, r->now_ms, offers));
+	if (!j)
+		return;
+	look(r, r->p, j->job.id);
+	plan_offers_free(offers, plan_offers(r->p, &j->job, r->now_ms, offers));
+}
+
 static void step(struct run *r)
 {
 	size_t most = m_roll(&r->seed, 20) ? 0 : 1 + (size_t)m_roll(&r->seed, 2);
@@ -279,6 +308,8 @@ static void step(struct run *r)
 		check_waiting(r);
 		check_used(r);
 		check_possible(r);
+		if (m_roll(&r->seed, 4) == 0)
+			ask_around(r);
 		r->told_count[0] = 0;
 		plan_step(r->p, r->now_ms, 0, on_decision, r);
 		if (r->told_count[0])
@@ -289,7 +320,7 @@ static void step(struct run *r)
 static const char *history(uint64_t seed, bool light, struct run *r)
 {
 	*r = (struct run){
-		.p = plan_create(), .twin = plan_create(), .seed = seed, .next_id = 1
+		.p = m_create(), .twin = m_create(), .seed = seed, .next_id = 1
 	};
 	r->light = light;
 	for (int i = 0; i < M_NODES; i++) {
