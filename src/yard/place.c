@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The plan's side: jobs, nodes and quotas as deltas; its decisions as PLACED events. */
+/* The plan's side: jobs, nodes and quotas as deltas; its decisions as PLACED and STOP
+ * events. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,6 +53,7 @@ static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
 	for (size_t i = 0; i < s->role_count; i++)
 		fill_role(&s->roles[i], &roles[i]);
 	out->priority = s->priority;
+	out->preemptible = s->preemptible;
 	out->limit_ms = s->time_limit_ms;
 	out->gang = (struct gang){ .roles = roles,
 				   .role_count = s->role_count,
@@ -60,15 +62,22 @@ static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
 	return (struct gang_roles){ roles, s->role_count };
 }
 
+/* What became of it so far: one that gave way keeps its age. */
+static void fill_life(const struct job *j, struct plan_job *out)
+{
+	out->priority = j->priority;
+	out->submit_ms = j->age_ms;
+	out->served_ms = j->ways.lost_ms;
+}
+
 void yard_plan_wait(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
 	AUTO_ROLES struct gang_roles roles = fill_job(j->spec, &pj);
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
-	pj.priority = j->priority;
-	pj.submit_ms = j->queued_ms;
-	plan_apply(y->plan, &d);
+	fill_life(j, &pj);
+	yard_tell(y, &d);
 }
 
 void yard_plan_held(struct yard *y, const struct job *j)
@@ -78,20 +87,20 @@ void yard_plan_held(struct yard *y, const struct job *j)
 	AUTO_FREE struct placement *places = mem_alloc(j->task_count, sizeof *places);
 	struct plan_delta d = { .kind = PLAN_HELD, .job = &pj, .places = places };
 
-	pj.priority = j->priority;
-	pj.submit_ms = j->queued_ms;
+	fill_life(j, &pj);
 	for (size_t i = 0; i < j->task_count; i++)
 		places[i] = j->tasks[i].place;
 	d.place_count = j->task_count;
 	d.since_ms = j->placed_ms;
-	plan_apply(y->plan, &d);
+	d.id = j->stop == STOP_PREEMPTED ? j->way : 0;
+	yard_tell(y, &d);
 }
 
 void yard_plan_id(struct yard *y, enum plan_delta_kind kind, int64_t id)
 {
 	struct plan_delta d = { .kind = kind, .id = id };
 
-	plan_apply(y->plan, &d);
+	yard_tell(y, &d);
 }
 
 void yard_plan_quota(struct yard *y, const char *scope, const char *name,
@@ -100,7 +109,7 @@ void yard_plan_quota(struct yard *y, const char *scope, const char *name,
 	struct plan_delta d = { .name = name, .quota = q };
 
 	d.kind = str_eq(scope, "user") ? PLAN_QUOTA_USER : PLAN_QUOTA_GROUP;
-	plan_apply(y->plan, &d);
+	yard_tell(y, &d);
 }
 
 void yard_plan_node(struct yard *y, const struct node *n)
@@ -115,7 +124,7 @@ void yard_plan_node(struct yard *y, const struct node *n)
 		y->node_count++;
 	}
 	y->nodes[i] = *n;
-	plan_apply(y->plan, &d);
+	yard_tell(y, &d);
 	y->step_asked = true;
 }
 
@@ -163,33 +172,49 @@ struct decisions {
 static void decided(void *arg, const struct plan_decision *d)
 {
 	struct decisions *ds = arg;
+	struct event e = { .job = d->job };
 
+	switch (d->verb) {
+	case PLAN_START:
+		e.kind = EV_PLACED;
+		e.places = mem_dup(d->places, d->place_count * sizeof *d->places);
+		e.place_count = d->place_count;
+		break;
+	case PLAN_PREEMPT:
+		e.kind = EV_STOP;
+		e.stop = STOP_PREEMPTED;
+		e.way = d->by;
+		break;
+	}
 	mem_grow(&ds->items, &ds->cap, ds->count, sizeof *ds->items);
-	ds->items[ds->count++] = (struct event){
-		.kind = EV_PLACED,
-		.job = d->job,
-		.places = mem_dup(d->places, d->place_count * sizeof *d->places),
-		.place_count = d->place_count,
-	};
+	ds->items[ds->count++] = e;
+}
+
+/* What was overtaken meanwhile: a place is given back; who was to give way goes already. */
+static void carry_out(struct yard *y, struct event *e)
+{
+	struct live *l = yard_find(y, e->job);
+
+	if (e->kind == EV_PLACED)
+		e->attempt = l ? l->job->attempt + 1 : 0;
+	if (l && job_legal(l->job, e)) {
+		if (YARD_PLANT == PLANT_PREEMPT && e->kind == EV_STOP)
+			yard_plan_id(y, PLAN_RELEASE, e->job);
+		yard_record(y, e, NULL, NULL);
+		return;
+	}
+	if (e->kind == EV_PLACED)
+		yard_plan_id(y, PLAN_RELEASE, e->job);
+	event_fini(e);
 }
 
 void yard_plan_step(struct yard *y)
 {
 	struct decisions ds = { 0 };
 
-	plan_step(y->plan, world_now_ms(y->world), 0, decided, &ds);
-	for (size_t i = 0; i < ds.count; i++) {
-		struct event *e = &ds.items[i];
-		struct live *l = yard_find(y, e->job);
-
-		e->attempt = l ? l->job->attempt + 1 : 0;
-		if (!l || !job_legal(l->job, e)) {
-			yard_plan_id(y, PLAN_RELEASE, e->job);
-			event_fini(e);
-			continue;
-		}
-		yard_record(y, e, NULL, NULL);
-	}
+	yard_ask_step(y, world_now_ms(y->world), decided, &ds);
+	for (size_t i = 0; i < ds.count; i++)
+		carry_out(y, &ds.items[i]);
 	free(ds.items);
 	stay_awake(y);
 }

@@ -141,6 +141,7 @@ struct history {
 	struct run *r;
 	int64_t last_seq, job;
 	int submitted, ended, placed;
+	int64_t way; /* its attempt is to give way to that job */
 	struct job *fold;
 };
 
@@ -172,6 +173,29 @@ void check_exit(struct run *r, const struct event *e)
 		      (long long)e->job);
 }
 
+/* One that gave way comes back; or it was done, or a person or its array ended it. */
+static void check_way(struct history *h, const struct event *e)
+{
+	const struct job *j = h->fold;
+
+	if (e->kind == EV_STOP && e->stop == STOP_PREEMPTED) {
+		if (!j->spec->preemptible)
+			broke(h->r, "job %lld has to give way and need not",
+			      (long long)h->job);
+		if (!e->way || e->way == h->job)
+			broke(h->r, "job %lld gives way to nobody", (long long)h->job);
+		h->way = e->way;
+	}
+	if (e->kind == EV_RETRY && h->way && j->failures && !j->spec->retry.max)
+		broke(h->r, "giving way counts as a failure of job %lld",
+		      (long long)h->job);
+	if (e->kind == EV_ENDED && h->way && j->stop == STOP_PREEMPTED &&
+	    e->outcome != OUTCOME_SUCCEEDED)
+		broke(h->r, "job %lld gave way and did not come back", (long long)h->job);
+	if (e->kind == EV_PLACED)
+		h->way = 0;
+}
+
 static void one_event(void *arg, const struct event *e)
 {
 	struct history *h = arg;
@@ -194,6 +218,7 @@ static void one_event(void *arg, const struct event *e)
 		return;
 	}
 	job_apply(h->fold, e);
+	check_way(h, e);
 }
 
 void check_history(struct run *r, int64_t job)

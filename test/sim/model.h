@@ -72,7 +72,7 @@ struct run {
 	size_t claim_count;
 	int64_t told_seq; /* highest event a watcher was shown */
 	long steps;
-	int crashes, cuts, full_disks;
+	int crashes, cuts, full_disks, preemptions;
 };
 
 /* Runs one seed; false: run->broken says which law and where. */

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "model.h"
 #include "yard/edit.h"
+#include "yard/share.h"
 
 #define ACTIONS        120
 #define END_STEPS_MAX  400000
@@ -43,6 +44,7 @@ static void saw(void *arg, const struct event *e)
 	r->told_seq = e->seq;
 	if (e->kind == EV_EXITED)
 		check_exit(r, e);
+	r->preemptions += e->kind == EV_STOP && e->stop == STOP_PREEMPTED;
 	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq,
 	    event_kind_word(e->kind), (long long)e->job, e->task);
 }
@@ -61,6 +63,7 @@ static void boot(struct run *r)
 	struct yard_config c = { .world = r->world,
 				 .make_engine = make_engine,
 				 .make_engine_arg = r };
+	struct plan_policy policy = plan_policy_default;
 	struct err err = { 0 };
 
 	c.store = r->store = store_memory_open(r->world, r->disk);
@@ -74,6 +77,9 @@ static void boot(struct run *r)
 	}
 	r->told_seq = r->told_seq > yard_last_seq(r->yard) ? r->told_seq
 							   : yard_last_seq(r->yard);
+	/* Preempted soon in most histories, and after the default minute in others. */
+	policy.min_run_ms = r->seed % 5 ? (int64_t)(r->seed % 7) * 100 : policy.min_run_ms;
+	yard_set_policy(r->yard, &policy);
 	yard_watch_add(r->yard, saw, r);
 	check_boot(r);
 	check_accounts(r);
@@ -127,6 +133,7 @@ static struct spec *make_spec(const struct claim *c)
 			role->fail_after = SPEC_ALL;
 	}
 	s->priority = v % 4 == 0 ? v % 11 : 0;
+	s->preemptible = v % 3 == 0 || v % 10 == 7;
 	s->retry =
 		(struct retry){ .max = v % 3, .backoff_ms = 100, .backoff_max_ms = 1000 };
 	s->time_limit_ms = v % 4 == 3 ? 2000 + v * 37 % 5000 : 0;
