@@ -54,7 +54,7 @@ static int64_t clock_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int choose_durations(const char *given, enum sim_durations *out, struct err *err)
+int simulate_durations(const char *given, enum sim_durations *out, struct err *err)
 {
 	*out = SIM_LEARNED;
 	for (int i = 0; given && i < SIM_DURATIONS_COUNT; i++)
@@ -107,7 +107,7 @@ static int read_policy(const struct sim_rules *r, struct simulate_policy *p,
 			       "the %s rules take no policy from a file", r->name);
 	if (simulate_read(p->name, &text, err) < 0)
 		return -1;
-	p->custom = simulate_policy_read(buf_str(&text), text.len, err);
+	p->custom = simulate_policy_read(buf_str(&text), text.len, NULL, err);
 	return p->custom ? 0 : err_wrap(err, "%s", p->name);
 }
 
@@ -255,7 +255,7 @@ static int run_trace(const struct simulate_args *a, const struct simulate_table 
 	int result = -1;
 
 	out->name = trace_name(path);
-	if (choose_durations(a->durations, &s.durations, err) == 0 &&
+	if (simulate_durations(a->durations, &s.durations, err) == 0 &&
 	    read_trace(a, t->rules, path, &out->trace, err) == 0 &&
 	    read_cluster(a, t->rules, &out->trace, path, &cluster, err) == 0) {
 		count_devices(&cluster, out);
@@ -336,6 +336,10 @@ static int run_simulate(struct cli *c, const void *args, const struct opts_list 
 			"which trace? such as: yard simulate jobs.csv --cluster 80x8");
 		return cli_fail(c, &err);
 	}
+	if (a->replay)
+		return simulate_replay(c, a);
+	if (a->history_ms)
+		return simulate_history(c, a);
 	return run_traces(c, a, operands);
 }
 

@@ -17,11 +17,16 @@ struct simulate_args {
 /* The whole file, or "-": stdin. */
 int simulate_read(const char *path, struct buf *out, struct err *err);
 int simulate_write(const char *path, const struct buf *text, struct err *err);
+/* NULL: learned. */
+int simulate_durations(const char *given, enum sim_durations *out, struct err *err);
 /* "80x8" or a file. */
 int simulate_cluster(const char *given, struct sim_cluster *out, struct err *err);
 
-/* simulate_policy.c: a policy file, YAML or JSON.  NULL with err. */
-struct sim_policy *simulate_policy_read(const char *text, size_t len, struct err *err);
+/* simulate_policy.c: a policy file, YAML or JSON; what it does not say is as in `base`
+ * (NULL: as in a yard that nobody changed).  NULL with err. */
+struct sim_policy *simulate_policy_read(const char *text, size_t len,
+					const struct sim_policy *base, struct err *err);
+struct sim_tenant *simulate_policy_tenant(struct sim_policy *p, const char *group);
 void simulate_policy_destroy(struct sim_policy *p); /* NULL is fine */
 
 struct simulate_policy {
@@ -54,4 +59,8 @@ void simulate_print(const struct cli *c, const struct simulate_table *t);
 void simulate_print_json(const struct simulate_table *t);
 /* Pictures: one file that ends in .svg, or a folder of them. */
 int simulate_plot(const struct simulate_table *t, const char *path, struct err *err);
+/* simulate_replay.c: --replay; gives the exit code: 0 equal, 1 not. */
+int simulate_replay(struct cli *c, const struct simulate_args *a);
+/* simulate_history.c: --history; gives the exit code. */
+int simulate_history(struct cli *c, const struct simulate_args *a);
 int simulate_rows(const struct simulate_table *t, const char *path, struct err *err);

@@ -87,21 +87,28 @@ static int word_of(const struct doc_node *n, const char *const *words, int count
 	return -1;
 }
 
+struct sim_tenant *simulate_policy_tenant(struct sim_policy *p, const char *group)
+{
+	for (size_t i = 0; i < p->tenant_count; i++)
+		if (str_eq(p->tenants[i].name, group))
+			return &p->tenants[i];
+	p->tenants = mem_realloc(p->tenants, p->tenant_count + 1, sizeof *p->tenants);
+	p->tenants[p->tenant_count] = (struct sim_tenant){ .name = mem_strdup(group),
+							   .rule = wire_tenant_default };
+	p->tenants[p->tenant_count].rule.order = p->order;
+	return &p->tenants[p->tenant_count++];
+}
+
 static int read_tenants(const struct doc_node *map, struct sim_policy *p, struct err *err)
 {
 	if (map->kind != DOC_MAP)
 		return fault(map, err, "a map of groups");
-	p->tenants = mem_alloc(map->count, sizeof *p->tenants);
 	for (const struct doc_node *n = map->first; n; n = n->next) {
-		struct sim_tenant *t = &p->tenants[p->tenant_count];
 		if (n->kind != DOC_MAP)
 			return fault(n, err, "a map such as {weight: 2}");
-		t->rule = wire_tenant_default;
-		t->rule.order = p->order;
-		if (wire_tenant_read(n, &t->rule, err) < 0)
+		if (wire_tenant_read(n, &simulate_policy_tenant(p, n->key)->rule, err) <
+		    0)
 			return err_wrap(err, "line %d: %s", n->key_line, n->key);
-		t->name = mem_strdup(n->key);
-		p->tenant_count++;
 	}
 	return 0;
 }
@@ -169,16 +176,37 @@ static int read_fields(const struct doc_node *map, const struct field *list, siz
 	return 0;
 }
 
-struct sim_policy *simulate_policy_read(const char *text, size_t len, struct err *err)
+static struct sim_policy *copy(const struct sim_policy *base)
+{
+	struct sim_policy *p = mem_alloc(1, sizeof *p);
+
+	p->plan = plan_policy_default;
+	if (!base)
+		return p;
+	*p = *base;
+	p->tenants = mem_dup(base->tenants, base->tenant_count * sizeof *p->tenants);
+	p->quotas = mem_dup(base->quotas, base->quota_count * sizeof *p->quotas);
+	for (size_t i = 0; i < p->tenant_count; i++)
+		p->tenants[i].name = mem_strdup(base->tenants[i].name);
+	for (size_t i = 0; i < p->quota_count; i++)
+		p->quotas[i].name = mem_strdup(base->quotas[i].name);
+	return p;
+}
+
+struct sim_policy *simulate_policy_read(const char *text, size_t len,
+					const struct sim_policy *base, struct err *err)
 {
 	AUTO_DOC struct doc *d = doc_parse(text, len, err);
+	const struct doc_node *order;
 	struct sim_policy *p;
 
 	if (!d)
 		return NULL;
-	p = mem_alloc(1, sizeof *p);
-	p->plan = plan_policy_default;
-	if (read_fields(doc_root(d), fields, COUNT_OF(fields), p, err) == 0)
+	p = copy(base);
+	/* The order comes first: it is that of tenants that say nothing of theirs. */
+	order = doc_get(doc_root(d), "order");
+	if ((!order || read_field(order, &fields[0], p, err) == 0) &&
+	    read_fields(doc_root(d), fields, COUNT_OF(fields), p, err) == 0)
 		return p;
 	simulate_policy_destroy(p);
 	return NULL;
@@ -186,9 +214,13 @@ struct sim_policy *simulate_policy_read(const char *text, size_t len, struct err
 
 void simulate_policy_destroy(struct sim_policy *p)
 {
-	for (size_t i = 0; p && i < p->tenant_count; i++)
+	if (!p)
+		return;
+	for (size_t i = 0; i < p->tenant_count; i++)
 		free(p->tenants[i].name);
-	if (p)
-		free(p->tenants);
+	for (size_t i = 0; i < p->quota_count; i++)
+		free(p->quotas[i].name);
+	free(p->tenants);
+	free(p->quotas);
 	free(p);
 }

@@ -289,6 +289,13 @@ static void set_tenants(struct native *x)
 					      .name = t->name,
 					      .tenant = &t->rule });
 	}
+	for (size_t i = 0; custom && i < custom->quota_count; i++) {
+		const struct sim_quota *q = &custom->quotas[i];
+		tell(x, &(struct plan_delta){ .kind = q->group ? PLAN_QUOTA_GROUP
+							       : PLAN_QUOTA_USER,
+					      .name = q->name,
+					      .quota = &q->quota });
+	}
 	for (size_t i = 0; i < x->setup->trace->count; i++) {
 		const char *group = group_of(&x->setup->trace->jobs[i]);
 		if (map_gets(seen, group))

@@ -77,6 +77,8 @@ const struct gang *native_gang(struct native *x, const struct sim_job *j)
 	AUTO_BUF struct buf key = { 0 };
 	struct made *m;
 
+	if (j->gang)
+		return j->gang;
 	buf_printf(&key, "%d %d %" PRId64 " %" PRId64 " %s", j->gpus, j->share_milli,
 		   j->cpu_milli, j->memory_bytes, j->models ? j->models : "");
 	m = map_gets(x->gangs, buf_str(&key));

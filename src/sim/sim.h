@@ -32,13 +32,21 @@ struct sim_tenant {
 	struct tenant_rule rule;
 };
 
-/* A policy that is not in a table: from a file. */
+struct sim_quota {
+	char *name;
+	bool group; /* else a user's */
+	struct quota quota;
+};
+
+/* A policy that is not in a table: from a file, or what a yard is set to. */
 struct sim_policy {
 	struct plan_policy plan;
 	enum tenant_order order; /* of groups that have no rule of their own */
 	bool all_preemptible;    /* every job may be told to give way */
 	struct sim_tenant *tenants;
 	size_t tenant_count;
+	struct sim_quota *quotas;
+	size_t quota_count;
 };
 
 struct sim_setup {

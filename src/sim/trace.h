@@ -10,6 +10,8 @@
 
 #define SIM_JOBS_MAX 2000000
 
+struct gang;
+
 struct sim_job {
 	const char *name; /* as the trace calls it; words are the trace's: sim_word() */
 	int64_t row;      /* its place in the file, from 0 */
@@ -23,6 +25,8 @@ struct sim_job {
 	int priority;
 	int64_t limit_ms; /* what the user said it may take at most; 0: nothing */
 	bool preemptible;
+	const struct gang
+		*gang; /* what it asks for, exactly: instead of the numbers above */
 };
 
 struct sim_trace {
