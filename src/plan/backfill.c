@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* EASY backfill: the head gets a reservation, everyone else may use what does not touch
- * it.  Running jobs are believed to end at their limits; those without a limit end
- * last, in the order of their ids, so that a head that waits for some of them is not
- * passed for ever by others that never end either. */
+/* Running jobs are believed to end at their limits; those without a limit end last, in the
+ * order of their ids, so that a head that waits for some of them is not passed for ever by
+ * others that never end either. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -48,7 +47,7 @@ static void end_job(const struct entry *e, struct reservation *r, int64_t *have)
 }
 
 /* Lets running jobs end in their order until the head fits. */
-static bool find_start(const struct plan *p, struct reservation *r, struct picks *picks)
+static bool find_start(const struct plan *p, struct reservation *r)
 {
 	const struct shape *s = r->head->shape;
 	AUTO_FREE int64_t *have = mem_alloc(s->ask->role_count, sizeof *have);
@@ -69,46 +68,59 @@ static bool find_start(const struct plan *p, struct reservation *r, struct picks
 		n = next;
 		if (n && n->first == e->end_ms && e->end_ms != FOREVER)
 			continue; /* those end at the same moment */
-		if (enough(s->ask, have) && shape_fits(p, r->after, s, picks))
+		if (enough(s->ask, have) && shape_fits(p, r->after, s, &r->picks))
 			return true;
 	}
 	return false;
 }
 
-void backfill_reserve(const struct plan *p, const struct entry *head,
-		      struct reservation *r)
+/* The heads before it are in their places all the time: where they overlap with what runs
+ * there now, less than nothing is free until that has ended. */
+static bool reserve_beside(struct plan *p, const struct heads *h, size_t beside,
+			   struct reservation *r)
 {
-	struct picks *picks = &p->scratch->head_picks;
-
-	r->head = head;
 	r->at_ms = FOREVER;
 	r->last = 0;
 	preempt_after(p, &r->after);
-	if (find_start(p, r, picks)) {
-		view_take(r->after, head->shape->ask, picks);
-		view_least(preempt_open(p), r->after, &r->spare);
-		r->any = true;
-		return;
+	for (size_t i = 0; i < beside; i++) {
+		if (h->r[i].any && !h->r[i].alone)
+			view_take(r->after, h->r[i].head->shape->ask, &h->r[i].picks);
 	}
-	/* Cannot happen to one who fits on empty nodes; but then nothing is spare. */
+	promise_keep(p, r->head, r->after);
+	if (!find_start(p, r))
+		return false;
+	view_take(r->after, r->head->shape->ask, &r->picks);
+	view_least(preempt_open(p), r->after, &r->spare);
+	return true;
+}
+
+static void reserve(struct plan *p, struct heads *h, size_t at)
+{
+	struct reservation *r = &h->r[at];
+
+	r->head = h->items[at];
+	r->alone = false;
+	r->any = reserve_beside(p, h, at, r);
+	if (!r->any && at > 0)
+		r->any = r->alone = reserve_beside(p, h, 0, r);
+	if (r->any)
+		return;
+	/* Cannot happen to one who fits on empty nodes, but for promises to others. */
 	r->at_ms = FOREVER;
 	r->last = 0;
-	r->any = false;
 }
 
-void backfill_fini(struct reservation *r)
+void backfill_reserve(const struct plan *plan, const struct entry *head,
+		      struct reservation *r)
 {
-	view_destroy(r->after);
-	view_destroy(r->spare);
-	*r = (struct reservation){ 0 };
-}
+	struct plan *p = (struct plan *)(uintptr_t)plan; /* its scratch */
 
-bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r)
-{
-	if (e->limit_ms <= 0)
-		return false;
-	return r->at_ms == FOREVER ||
-	       (r->at_ms > now_ms && e->limit_ms <= r->at_ms - now_ms);
+	r->head = head;
+	r->any = reserve_beside(p, &p->heads, 0, r);
+	if (!r->any) {
+		r->at_ms = FOREVER;
+		r->last = 0;
+	}
 }
 
 bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
@@ -119,15 +131,136 @@ bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
 	return r->any && shape_fits(p, r->spare, e->shape, picks);
 }
 
+const struct heads *backfill_heads(struct plan *p)
+{
+	struct heads *h = &p->heads;
+	struct entry *now[HEADS_MAX];
+	size_t count, same = 0;
+	bool moved = h->version != p->version;
+
+	if (h->known && !moved && h->turns == p->turns)
+		return h;
+	count = order_heads(p, now);
+	while (!moved && same < count && same < h->count && h->items[same] == now[same] &&
+	       h->r[same].head == now[same])
+		same++;
+	if (h->reserved > same)
+		h->reserved = same;
+	memcpy(h->items, now, count * sizeof(struct entry *));
+	h->count = count;
+	h->version = p->version;
+	h->turns = p->turns;
+	h->known = true;
+	h->spare_set = 0;
+	h->epoch++;
+	return h;
+}
+
+void backfill_forget(struct plan *p)
+{
+	p->heads.known = false;
+}
+
+void backfill_fini(struct reservation *r)
+{
+	view_destroy(r->after);
+	view_destroy(r->spare);
+	free(r->picks.items);
+	*r = (struct reservation){ 0 };
+}
+
+void heads_fini(struct plan *p)
+{
+	for (size_t i = 0; i < HEADS_MAX; i++)
+		backfill_fini(&p->heads.r[i]);
+	view_destroy(p->heads.spare);
+}
+
+size_t backfill_ahead(struct plan *p, const struct entry *e)
+{
+	const struct heads *h = backfill_heads(p);
+	size_t n = h->count;
+
+	while (n > 0 && !order_before(h->items[n - 1], e))
+		n--;
+	return n;
+}
+
+bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r)
+{
+	int64_t lasts = entry_lasts(e);
+
+	if (lasts <= 0)
+		return false;
+	return r->at_ms == FOREVER || (r->at_ms > now_ms && lasts <= r->at_ms - now_ms);
+}
+
+/* What is free now and when each of a set of heads has started. */
+static const struct view *spare(struct plan *p, unsigned set)
+{
+	struct heads *h = &p->heads;
+	size_t first = (size_t)__builtin_ctz(set);
+	bool begun = false;
+
+	if (set == 1U << first)
+		return h->r[first].spare;
+	if (h->spare_set == set)
+		return h->spare;
+	for (size_t i = first; i < h->count; i++) {
+		if (!(set >> i & 1))
+			continue;
+		view_least(begun ? h->spare : h->r[first].spare, h->r[i].spare,
+			   &h->spare);
+		begun = true;
+	}
+	h->spare_set = set;
+	return h->spare;
+}
+
+const struct view *backfill_room(struct plan *p, const struct entry *e, size_t ahead,
+				 int64_t now_ms, const struct reservation **stopper)
+{
+	struct heads *h = &p->heads;
+	unsigned set = 0;
+
+	for (size_t i = 0; i < ahead; i++) {
+		if (i >= h->reserved) {
+			reserve(p, h, i);
+			h->reserved = i + 1;
+		}
+		if (!p->policy.backfill || !backfill_quota_ok(e, h->items[i])) {
+			*stopper = &h->r[i];
+			return NULL;
+		}
+		if (backfill_in_time(e, now_ms, &h->r[i]))
+			continue;
+		if (!*stopper)
+			*stopper = &h->r[i];
+		if (!h->r[i].any) {
+			*stopper = &h->r[i];
+			return NULL;
+		}
+		set |= 1U << i;
+	}
+	p->heads.asked_set = set;
+	return set ? spare(p, set) : preempt_open(p);
+}
+
 /* With e's share taken the head must still be within its owners' quotas, or it would be
  * the head no more. */
 bool backfill_quota_ok(const struct entry *e, const struct entry *head)
 {
+	struct entry *c = (struct entry *)(uintptr_t)e; /* charged and discharged again */
+	enum quota_short what;
+	bool ok;
 	int limit;
 
-	if (e->user == head->user &&
-	    owner_short(e->user, e->shape, head->shape, &limit) != QUOTA_OK)
-		return false;
-	return e->group != head->group ||
-	       owner_short(e->group, e->shape, head->shape, &limit) == QUOTA_OK;
+	if (e->user != head->user && e->group != head->group &&
+	    e->group->tenant->depth == 1 && head->group->tenant->depth == 1 &&
+	    !e->group->tenant->plan->dims.count)
+		return true;
+	queue_charge(c, 1);
+	ok = !queue_quota_owner(head->bucket, &what, &limit);
+	queue_charge(c, -1);
+	return ok;
 }

@@ -48,8 +48,7 @@ void claim_tell(struct claim *c, struct entry *victim)
 void claim_take(struct plan *p, struct claim *c, struct entry *e)
 {
 	queue_leave(p, e);
-	owner_charge(e->user, e->shape, 1);
-	owner_charge(e->group, e->shape, 1);
+	queue_charge(e, 1);
 	c->entry = e;
 	e->claim = c;
 	p->preempt->claimants++;
@@ -61,8 +60,7 @@ static void claim_leave(struct plan *p, struct claim *c)
 {
 	struct entry *e = c->entry;
 
-	owner_charge(e->user, e->shape, -1);
-	owner_charge(e->group, e->shape, -1);
+	queue_discharge(p, e);
 	queue_unpark(p, e->user);
 	queue_unpark(p, e->group);
 	e->claim = NULL;

@@ -19,6 +19,8 @@ struct owner *owner_get(struct plan *p, bool group, const char *name)
 		o->name = mem_strdup(name ? name : "");
 		o->is_group = group;
 		map_puts(table(p, group), o->name, o);
+		if (group)
+			tenant_create(p, o);
 	}
 	o->refs++;
 	return o;
@@ -26,6 +28,7 @@ struct owner *owner_get(struct plan *p, bool group, const char *name)
 
 void owner_free(struct owner *o)
 {
+	tenant_destroy(o->tenant);
 	free(o->name);
 	free(o->held);
 	free(o);

@@ -4,7 +4,8 @@
 
 #include "plan/shape.h"
 
-/* What they hold, what they may hold, who waits for that. */
+/* What they hold (a group with all below it in the tree), what they may hold, who waits
+ * for that. */
 struct owner {
 	char *name;
 	bool is_group, has_quota;
@@ -19,6 +20,7 @@ struct owner {
 	} * held;
 	size_t held_count, held_cap;
 	struct tree parked; /* buckets */
+	struct tenant *tenant; /* a group's place in the tree; of users NULL */
 };
 
 struct owner *owner_get(struct plan *p, bool group, const char *name); /* one ref */
@@ -28,7 +30,15 @@ void owner_set_quota(struct plan *p, struct owner *o, const struct quota *q);
 void owner_charge(struct owner *o, const struct shape *s, int sign);
 /* What of the quota is too little for a shape, beside what is held and (if not NULL)
  * `beside`; of devices: which of the quota's limits. */
-enum quota_short { QUOTA_OK, QUOTA_CPU, QUOTA_MEMORY, QUOTA_DEVICES, QUOTA_JOBS };
+enum quota_short {
+	QUOTA_OK,
+	QUOTA_CPU,
+	QUOTA_MEMORY,
+	QUOTA_DEVICES,
+	QUOTA_JOBS,
+	QUOTA_BORROW, /* its group's part of the tree may not borrow more; see tenant.h */
+	QUOTA_KEPT,   /* the rest is kept for groups to whom it is guaranteed */
+};
 enum quota_short owner_short(const struct owner *o, const struct shape *s,
 			     const struct shape *beside, int *limit);
 enum quota_short owner_never(const struct owner *o, const struct shape *s, int *limit);

@@ -5,6 +5,16 @@
 #include "fleet/score.h"
 #include "plan/model.h"
 
+static void root_create(struct plan *p)
+{
+	struct owner *o = mem_alloc(1, sizeof *o);
+
+	o->name = mem_strdup("");
+	o->is_group = true;
+	tenant_create(p, o);
+	p->root = o->tenant;
+}
+
 struct plan *plan_create(void)
 {
 	struct plan *p = mem_alloc(1, sizeof *p);
@@ -16,6 +26,7 @@ struct plan *plan_create(void)
 	p->users = map_create();
 	p->groups = map_create();
 	p->jobs = map_create();
+	root_create(p);
 	p->scratch = mem_alloc(1, sizeof *p->scratch);
 	preempt_create(p);
 	return p;
@@ -51,10 +62,13 @@ void entry_destroy(struct plan *p, struct entry *e)
 }
 
 /* Another place in the queue may change who the head is, and so for whom it has room. */
-static void move(struct plan *p, struct entry *e, int priority)
+static void move(struct plan *p, struct entry *e, const struct plan_job *job)
 {
 	queue_leave(p, e);
-	e->priority = priority;
+	e->priority = job->priority;
+	e->guess_ms = job->guess_ms;
+	e->guess_low_ms = job->guess_low_ms;
+	e->guess_high_ms = job->guess_high_ms;
 	queue_join(p, e);
 	p->version++;
 }
@@ -66,8 +80,9 @@ static void wait(struct plan *p, const struct plan_delta *d)
 
 	if (!e)
 		queue_join(p, entry_create(p, job));
-	else if (e->bucket && e->priority != job->priority)
-		move(p, e, job->priority);
+	else if (e->bucket &&
+		 (e->priority != job->priority || e->guess_ms != job->guess_ms))
+		move(p, e, job);
 	else if (e->priority != job->priority)
 		preempt_priority(p, e, job->priority);
 	if (!e && d->place_count)
@@ -107,21 +122,12 @@ static void hold(struct plan *p, const struct plan_delta *d)
 	e = entry_create(p, d->job);
 	fleet_adopt(p->fleet, e->shape->ask, d->places, d->place_count, &e->grants);
 	shapes_refresh(p);
-	e->since_ms = d->since_ms;
-	e->end_ms = FOREVER;
-	if (e->limit_ms > 0 && d->since_ms < FOREVER - e->limit_ms)
-		e->end_ms = d->since_ms + e->limit_ms;
-	e->since_ms = d->since_ms;
-	preempt_runs(p, e);
+	queue_runs(p, e, d->since_ms);
 	if (d->id)
 		preempt_told(p, e, d->id);
-	tree_add(&p->running, &e->at, e->end_ms, e->id);
-	owner_charge(e->user, e->shape, 1);
-	owner_charge(e->group, e->shape, 1);
-	p->version++;
 }
 
-static void release(struct plan *p, int64_t id)
+static void release(struct plan *p, int64_t id, int64_t at_ms)
 {
 	struct entry *e = map_get(p->jobs, id);
 
@@ -130,10 +136,8 @@ static void release(struct plan *p, int64_t id)
 	preempt_stops(p, e);
 	tree_remove(&p->running, &e->at);
 	fleet_give_back(p->fleet, e->shape->ask, &e->grants);
-	owner_charge(e->user, e->shape, -1);
-	owner_charge(e->group, e->shape, -1);
-	queue_unpark(p, e->user);
-	queue_unpark(p, e->group);
+	tenant_ran(e->group->tenant, e->shape, e->since_ms, at_ms > 0 ? at_ms : p->now_ms);
+	queue_discharge(p, e);
 	entry_destroy(p, e);
 	p->grown = true;
 	p->version++;
@@ -189,14 +193,65 @@ int64_t plan_fragmentation(const struct plan *p)
 	return fleet_fragmentation(p->fleet);
 }
 
+static void set_node(struct plan *p, const struct node *n)
+{
+	int at = fleet_find(p->fleet, n->name);
+
+	if (at >= 0) {
+		const struct node *was = fleet_node(p->fleet, at);
+		p->windows -= was->window_count;
+		tenants_capacity(p, was, -1);
+	}
+	fleet_set_node(p->fleet, n);
+	p->windows += n->window_count;
+	tenants_capacity(p, n, 1);
+	shapes_refresh(p);
+	p->nodes_changed = true;
+	p->version++;
+}
+
+/* When others end is believed otherwise: they run on in another order. */
+static void believe(struct plan *p)
+{
+	struct entry *e;
+
+	for (size_t it = 0; (e = map_next(p->jobs, &it));) {
+		if (waits(e))
+			continue;
+		tree_remove(&p->running, &e->at);
+		queue_believe(p, e);
+	}
+}
+
+static void set_policy(struct plan *p, const struct plan_policy *policy)
+{
+	bool believed = p->policy.believe_guesses;
+
+	p->policy = *policy;
+	if (believed != policy->believe_guesses)
+		believe(p);
+	fleet_set_rule(p->fleet, policy->rule, &policy->weights, policy->seed);
+	order_policy(p);
+	tenants_fade(p);
+	p->preempt->fresh = true;
+	p->version++;
+}
+
+static void set_used(struct plan *p, const char *group, int64_t at_ms,
+		     const struct use *u)
+{
+	struct owner *o = owner_get(p, true, group);
+
+	tenant_used(o->tenant, at_ms / HOUR_MS, u, false);
+	owner_put(p, o);
+	p->version++;
+}
+
 void plan_apply(struct plan *p, const struct plan_delta *d)
 {
 	switch (d->kind) {
 	case PLAN_NODE:
-		fleet_set_node(p->fleet, d->node);
-		shapes_refresh(p);
-		p->nodes_changed = true;
-		p->version++;
+		set_node(p, d->node);
 		return;
 	case PLAN_WAIT:
 		wait(p, d);
@@ -208,7 +263,7 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 		hold(p, d);
 		return;
 	case PLAN_RELEASE:
-		release(p, d->id);
+		release(p, d->id, d->since_ms);
 		return;
 	case PLAN_QUOTA_USER:
 	case PLAN_QUOTA_GROUP:
@@ -218,13 +273,13 @@ void plan_apply(struct plan *p, const struct plan_delta *d)
 		keep(p, d->id, d->since_ms);
 		return;
 	case PLAN_TENANT:
-	case PLAN_USED:
+		tenant_set(p, d->name, d->tenant);
 		return;
 	case PLAN_POLICY:
-		p->policy = *d->policy;
-		fleet_set_rule(p->fleet, d->policy->rule, &d->policy->weights,
-			       d->policy->seed);
-		p->version++;
+		set_policy(p, d->policy);
+		return;
+	case PLAN_USED:
+		set_used(p, d->name, d->since_ms, d->used);
 		return;
 	case PLAN_ASKED:
 		asked(p, d->job);
@@ -258,6 +313,12 @@ void plan_destroy(struct plan *p)
 	map_destroy(p->groups);
 	map_destroy(p->jobs);
 	preempt_destroy(p);
+	heads_fini(p);
+	owner_free(p->root->owner);
+	view_destroy(p->scratch->kept);
+	free(p->scratch->queues);
+	free(p->scratch->candidates);
+	free(p->scratch->lines);
 	free(p->scratch->picks.items);
 	free(p->scratch->head_picks.items);
 	view_destroy(p->scratch->future);
@@ -273,7 +334,7 @@ int plan_position(const struct plan *p, int64_t job)
 
 	if (e && e->claim)
 		return (int)preempt_rank(p, e->claim) + 1;
-	return e && e->bucket ? (int)(preempt_count(p) + tree_rank(&e->at)) + 1 : 0;
+	return e && e->bucket ? (int)(preempt_count(p) + order_rank(p, e)) + 1 : 0;
 }
 
 size_t plan_waiting(const struct plan *p)
@@ -284,16 +345,12 @@ size_t plan_waiting(const struct plan *p)
 size_t plan_queue(const struct plan *p, size_t position, int64_t *out, size_t max)
 {
 	size_t first = preempt_count(p), count = 0;
-	struct tree_node *n;
 
 	if (!position)
 		return 0;
 	for (; position <= first && count < max; position++)
 		out[count++] = preempt_nth(p, position - 1)->by;
-	n = position > first ? tree_nth(&p->queue, position - 1 - first) : NULL;
-	for (; n && count < max; n = tree_next(n))
-		out[count++] = TREE_OF(n, struct entry, at)->id;
-	return count;
+	return count + order_list(p, position - 1 - first, out + count, max - count);
 }
 
 int plan_node_used(const struct plan *p, const char *node, struct resources *used,
@@ -309,5 +366,9 @@ int plan_node_used(const struct plan *p, const char *node, struct resources *use
 
 int64_t plan_next_ms(const struct plan *p)
 {
-	return preempt_next_ms(p);
+	int64_t next = preempt_next_ms(p);
+
+	if (p->policy.age_bound_ms > 0 && p->age_ms < next)
+		next = p->age_ms;
+	return p->windows && p->edge_ms < next ? p->edge_ms : next;
 }

@@ -286,7 +286,7 @@ static int by_place(const void *a, const void *b)
 	const struct bucket *x = *(struct bucket *const *)a;
 	const struct bucket *y = *(struct bucket *const *)b;
 
-	return tree_cmp(&x->at, y->at.first, y->at.second);
+	return order_cmp(bucket_first(x), bucket_first(y));
 }
 
 /* The first of each kind that did not fit, in the order of the queue. */

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/* queue.h - who waits, in the order of (priority, submit), kept by likeness.
+/* queue.h - who waits, kept by likeness; whose turn it is: order.h.
  *
  * A step looks at one of a kind:
  *   shape   what is asked of the nodes; if one job of a shape does not fit, none does
- *   bucket  jobs of one shape, owner and time limit: they differ only in order, so
- *           only the first of a bucket is ever a candidate
- * A shape is in one of the plan's trees by its first candidate:
+ *   bucket  jobs of one shape, owner, time limit (and guess, to 1/8 of its size): they
+ *           differ only in age, priority and number, so only the first of a bucket is
+ *           ever a candidate
+ * A shape is in one of the plan's trees, by its first job of all:
  *   OPEN     something changed: to be tried by the next step
  *   BLOCKED  did not fit; opened again when something is given back
- *   BACK     fits, but would delay the head; opened again when anything changed
+ *   BACK     fits, but would delay a head, or there is a window or a promise in its way;
+ *            opened again when anything changed
  *   NEVER    does not fit on empty nodes; opened again when a node changes
  *   IDLE     (no tree) all its buckets are parked at an owner's quota, or none waits
  */
@@ -21,7 +23,10 @@ struct bucket {
 	char *key;
 	struct shape *shape;
 	struct owner *user, *group;
-	int64_t limit_ms;
+	int64_t limit_ms, guess_ms, served_ms;
+	bool preemptible;
+	bool within; /* its first job is within a guarantee, */
+	uint64_t within_version;
 	struct tree jobs;
 	struct owner *parked; /* NULL: it stands in shape->ready */
 	struct tree_node at;
@@ -34,6 +39,7 @@ struct entry { /* a job, waiting or running */
 	bool preemptible;
 	int64_t guess_ms, guess_low_ms, guess_high_ms; /* 0: nothing known */
 	int priority;
+	bool aged; /* waits past the age bound */
 	struct shape *shape;
 	struct owner *user, *group;
 	struct bucket *bucket; /* NULL: runs, or claims */
@@ -43,6 +49,7 @@ struct entry { /* a job, waiting or running */
 	struct tree_node in_way;  /* among the victims there, or those who might be */
 	struct tree_node at;   /* in plan.queue or plan.running */
 	struct tree_node in_bucket;
+	struct tree_node in_line; /* of its group, while it waits and is not aged */
 	struct grants grants;
 };
 
@@ -60,6 +67,11 @@ struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
 				int *limit);
 struct entry *bucket_first(const struct bucket *b);
 struct bucket *shape_first(const struct shape *s);
-/* The first that waits for room; parks whom a quota stops. */
-struct entry *queue_head(struct plan *p);
-const struct entry *queue_peek_head(const struct plan *p); /* the same, without parking */
+const struct entry *queue_peek_head(const struct plan *p); /* the first of all heads */
+int64_t queue_guess(const struct entry *e); /* rounded up to 1/8 of its size */
+/* What it holds counts for its user, its group and all above: more or less. */
+void queue_charge(struct entry *e, int sign);
+void queue_discharge(struct plan *p, struct entry *e); /* and who waits for that may try */
+/* It runs since then: takes its place among those that run, and is charged. */
+void queue_runs(struct plan *p, struct entry *e, int64_t since_ms);
+void queue_believe(struct plan *p, struct entry *e); /* of that: when it ends */

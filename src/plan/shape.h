@@ -9,6 +9,9 @@
 #include "plan/plan.h"
 #include "plan/tree.h"
 
+#define TENANT_TYPES_MAX 8 /* device types in all rules together: see tenant.h */
+#define TENANT_DIMS_MAX  (2 + TENANT_TYPES_MAX)
+
 enum shape_state {
 	SHAPE_IDLE,
 	SHAPE_OPEN,
@@ -30,8 +33,11 @@ struct shape {
 	struct tree_node at;      /* in plan.shapes[state] */
 	uint64_t ever_version;    /* of the nodes for which `ever` was found out */
 	bool ever;                /* fits when nothing else runs */
-	struct bucket *cursor;    /* during a pass: the next candidate, */
-	struct tree_node in_pass; /* and its place among the others */
+	int64_t want[TENANT_DIMS_MAX]; /* of what rules speak of, */
+	uint64_t dims_version;         /* in this version of them */
+	/* A pass found that it does not fit beside these heads: see step.c. */
+	uint64_t no_spare_version;
+	unsigned no_spare_heads;
 };
 
 /* Shared by all who ask the same; one ref for the caller. */

@@ -1,29 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 /* One step: passes over the open shapes, in the order of their candidates, until a pass
- * places nobody.  What a step decides is a function of what is held, who waits, the
- * quotas and the time; the trees only remember what need not be tried again.  A pass
- * therefore ends with the first start, or the
- * first new head, that could change the answer for somebody whom it does not look at
- * (again): those held back for the head, and fickle gangs. */
+ * places nobody.  What a step decides is a function of what is held, who waits, the rules
+ * and the time; the trees only remember what need not be tried again.  A pass therefore
+ * ends with the first start that could change the answer for somebody whom it does not
+ * look at (again): those held back for a head, and fickle gangs. */
+#include "plan/step.h"
+
+#include <string.h>
+
 #include "base/mem.h"
 #include "plan/model.h"
+
+struct line { /* the candidates of one queue, in their order */
+	size_t at, end;
+};
 
 struct pass {
 	struct plan *p;
 	int64_t now_ms;
 	size_t most, placed;
-	struct tree order; /* open shapes by their next candidate */
-	struct reservation r;
+	size_t line_count, held;
 	void (*decide)(void *arg, const struct plan_decision *d);
 	void *arg;
 };
-
-static void aim(struct pass *x, struct shape *s, struct tree_node *bucket)
-{
-	s->cursor = TREE_OF(bucket, struct bucket, at);
-	if (bucket)
-		tree_add(&x->order, &s->in_pass, bucket->first, bucket->second);
-}
 
 static void announce(struct pass *x, const struct entry *e)
 {
@@ -45,84 +44,244 @@ static void start(struct pass *x, struct entry *e)
 
 	queue_leave(p, e);
 	fleet_grant(p->fleet, e->shape->ask, &p->scratch->picks, &e->grants);
-	e->since_ms = x->now_ms;
-	e->end_ms = e->limit_ms > 0 && x->now_ms < FOREVER - e->limit_ms
-			    ? x->now_ms + e->limit_ms
-			    : FOREVER;
-	e->since_ms = x->now_ms;
-	tree_add(&p->running, &e->at, e->end_ms, e->id);
-	preempt_runs(p, e);
-	owner_charge(e->user, e->shape, 1);
-	owner_charge(e->group, e->shape, 1);
-	p->version++;
+	queue_runs(p, e, x->now_ms);
 	x->placed++;
 	announce(x, e);
+}
+
+/* Those who have no room are heads from now on, or were never meant to run. */
+static void block(struct plan *p, struct shape *s)
+{
+	p->preempt->fresh = true;
+	queue_move(p, s, shape_ever(p, s) ? SHAPE_BLOCKED : SHAPE_NEVER);
+}
+
+static struct stay stay_of(const struct entry *e, int64_t now_ms)
+{
+	int64_t lasts = entry_lasts(e);
+
+	return (struct stay){ .from_ms = now_ms,
+			      .to_ms = lasts > 0 && lasts < FOREVER - now_ms
+					       ? now_ms + lasts
+					       : FOREVER,
+			      .group = e->group->name };
+}
+
+/* Into `v`, as far as windows and promises let it. */
+static enum hold fit(struct plan *p, const struct entry *e, int64_t now_ms,
+		     const struct view *v, struct picks *picks)
+{
+	const struct ask *a = e->shape->ask;
+	struct stay stay = stay_of(e, now_ms);
+	const struct view *open = promise_open(p, e, v);
+
+	if (view_fit(open, a, p->windows ? &stay : NULL, picks))
+		return HOLD_NONE;
+	if (p->windows && view_fit(open, a, NULL, picks))
+		return HOLD_WINDOW;
+	return open != v && view_fit(v, a, p->windows ? &stay : NULL, picks)
+		       ? HOLD_PROMISE
+		       : HOLD_HEAD;
+}
+
+enum hold step_hold(struct plan *p, const struct entry *e, int64_t now_ms,
+		    struct picks *picks, const struct reservation **stopper)
+{
+	size_t ahead = backfill_ahead(p, e);
+	const struct view *v = preempt_open(p);
+	bool kept = p->dims.shapes || p->windows;
+	struct shape *s = e->shape;
+	enum hold hold;
+
+	*stopper = NULL;
+	if (ahead)
+		v = backfill_room(p, e, ahead, now_ms, stopper);
+	if (!v)
+		return HOLD_HEAD;
+	if (v == preempt_open(p) && !kept)
+		return HOLD_NONE;
+	if (!kept && s->no_spare_version == p->heads.epoch &&
+	    s->no_spare_heads == p->heads.asked_set)
+		return HOLD_HEAD;
+	hold = fit(p, e, now_ms, v, picks);
+	if (hold != HOLD_NONE && !kept) {
+		s->no_spare_version = p->heads.epoch;
+		s->no_spare_heads = p->heads.asked_set;
+	}
+	if (hold == HOLD_HEAD && !*stopper)
+		return HOLD_WINDOW;
+	return hold;
 }
 
 /* True when the bucket's first job was started.  A shape without room leaves OPEN. */
 static bool try_first(struct pass *x, struct bucket *b)
 {
 	struct plan *p = x->p;
-	struct entry *e = bucket_first(b), *head;
-	struct picks *picks = &p->scratch->picks;
+	struct entry *e = bucket_first(b);
+	const struct reservation *stopper;
 
 	if (!queue_quota_ok(p, b))
 		return false;
-	if (!shape_fits(p, preempt_open(p), e->shape, picks)) {
-		p->preempt->fresh = true;
-		queue_move(p, e->shape,
-			   shape_ever(p, e->shape) ? SHAPE_BLOCKED : SHAPE_NEVER);
+	if (!shape_fits(p, preempt_open(p), e->shape, &p->scratch->picks)) {
+		block(p, e->shape);
 		return false;
 	}
-	head = queue_head(p);
-	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
-		if (x->r.head != head)
-			backfill_reserve(p, head, &x->r);
-		if (!backfill_quota_ok(e, head) ||
-		    !backfill_ok(p, e, x->now_ms, &x->r, picks))
-			return false;
+	if (step_hold(p, e, x->now_ms, &p->scratch->picks, &stopper) != HOLD_NONE) {
+		x->held++;
+		return false;
 	}
 	start(x, e);
 	return true;
 }
 
-static int64_t head_id(struct plan *p)
+static int by_turn(const void *a, const void *b)
 {
-	const struct entry *head = queue_head(p);
+	const struct bucket *x = *(struct bucket *const *)a;
+	const struct bucket *y = *(struct bucket *const *)b;
 
-	return head ? head->id : 0;
+	if (x->group != y->group && x->group->tenant->plan->policy.fair)
+		return strcmp(x->group->name, y->group->name);
+	return order_cmp(bucket_first(x), bucket_first(y));
+}
+
+static const struct entry *first_of(const struct pass *x, size_t line)
+{
+	const struct scratch *t = x->p->scratch;
+
+	return bucket_first(t->candidates[t->lines[line].at]);
+}
+
+static void sink(struct pass *x, size_t at)
+{
+	struct line *lines = x->p->scratch->lines;
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+		struct line swap = lines[at];
+		if (child >= x->line_count)
+			return;
+		if (child + 1 < x->line_count &&
+		    order_before(first_of(x, child + 1), first_of(x, child)))
+			child++;
+		if (!order_before(first_of(x, child), first_of(x, at)))
+			return;
+		lines[at] = lines[child];
+		lines[child] = swap;
+		at = child;
+	}
+}
+
+static void heapify(struct pass *x)
+{
+	for (size_t i = x->line_count / 2; i-- > 0;)
+		sink(x, i);
+}
+
+/* Everybody in an open shape that no quota stops, by queue. */
+static void collect(struct pass *x)
+{
+	struct plan *p = x->p;
+	struct scratch *t = p->scratch;
+	size_t count = 0;
+
+	x->line_count = x->held = 0;
+	for (struct tree_node *n = tree_first(&p->shapes[SHAPE_OPEN]); n;
+	     n = tree_next(n)) {
+		const struct shape *s = TREE_OF(n, struct shape, at);
+		for (struct tree_node *k = tree_first(&s->ready); k; k = tree_next(k)) {
+			mem_grow(&t->candidates, &t->candidate_cap, count,
+				 sizeof(struct bucket *));
+			t->candidates[count++] = TREE_OF(k, struct bucket, at);
+		}
+	}
+	if (count > 1)
+		qsort(t->candidates, count, sizeof(struct bucket *), by_turn);
+	for (size_t i = 0; i < count; i++) {
+		if (i && (!p->policy.fair ||
+			  t->candidates[i]->group == t->candidates[i - 1]->group)) {
+			t->lines[x->line_count - 1].end++;
+			continue;
+		}
+		mem_grow(&t->lines, &t->line_cap, x->line_count, sizeof *t->lines);
+		t->lines[x->line_count++] = (struct line){ i, i + 1 };
+	}
+	heapify(x);
+}
+
+/* The first line goes on with its next candidate. */
+static void advance(struct pass *x)
+{
+	struct line *lines = x->p->scratch->lines;
+
+	if (++lines[0].at == lines[0].end)
+		lines[0] = lines[--x->line_count];
+	sink(x, 0);
+}
+
+/* The bucket's next job takes its place in the line; its group has its turn later now. */
+static void reseat(struct pass *x)
+{
+	struct bucket **c = x->p->scratch->candidates;
+	struct line *l = &x->p->scratch->lines[0];
+
+	for (size_t i = l->at; i + 1 < l->end; i++) {
+		struct bucket *b = c[i];
+		if (order_before(bucket_first(b), bucket_first(c[i + 1])))
+			break;
+		c[i] = c[i + 1];
+		c[i + 1] = b;
+	}
+	heapify(x);
+}
+
+/* A start after which the rest of the pass would not be what a new one is. */
+static bool over(const struct pass *x)
+{
+	const struct plan *p = x->p;
+
+	return x->placed == x->most || x->held || p->fickle_shapes || p->dims.count ||
+	       tree_count(&p->shapes[SHAPE_BACK]);
+}
+
+static bool heads_changed(struct plan *p)
+{
+	const struct heads *h = backfill_heads(p);
+
+	if (h->count != p->back_count)
+		return true;
+	for (size_t i = 0; i < h->count; i++) {
+		if (h->items[i]->id != p->back_heads[i])
+			return true;
+	}
+	return false;
 }
 
 static void pass_run(struct pass *x)
 {
 	struct plan *p = x->p;
-	struct tree_node *n;
-	bool over = false;
+	struct scratch *t = p->scratch;
+	bool stale = tree_count(&p->shapes[SHAPE_BACK]) > 0;
 
-	for (n = tree_first(&p->shapes[SHAPE_OPEN]); n; n = tree_next(n)) {
-		struct shape *s = TREE_OF(n, struct shape, at);
-		aim(x, s, tree_first(&s->ready));
-	}
-	while ((n = tree_first(&x->order)) && !over) {
-		struct shape *s = TREE_OF(n, struct shape, in_pass);
-		int64_t first = n->first, second = n->second;
-		tree_remove(&x->order, n);
-		s->refs++; /* the last job of its shape may go */
-		if (try_first(x, s->cursor))
-			over = x->placed == x->most || x->r.head || p->fickle_shapes ||
-			       tree_count(&p->shapes[SHAPE_BACK]);
-		else
-			over = tree_count(&p->shapes[SHAPE_BACK]) &&
-			       head_id(p) != p->back_head;
-		if (s->state == SHAPE_OPEN) {
-			aim(x, s, tree_after(&s->ready, first, second));
-			if (!s->cursor)
-				queue_move(p, s, SHAPE_BACK);
+	collect(x);
+	while (x->line_count) {
+		struct bucket *b = t->candidates[t->lines[0].at];
+		bool last = tree_count(&b->jobs) == 1;
+		if (b->shape->state != SHAPE_OPEN || !try_first(x, b)) {
+			if (stale && !p->heads.known && heads_changed(p))
+				return; /* perhaps not for those held back before */
+			advance(x);
+			continue;
 		}
-		shape_put(p, s);
+		if (over(x))
+			return;
+		if (last)
+			advance(x);
+		else
+			reseat(x);
+		if (last)
+			heapify(x);
 	}
-	while ((n = tree_first(&x->order)))
-		tree_remove(&x->order, n);
+	queue_move_all(p, SHAPE_OPEN, SHAPE_BACK);
 }
 
 /* Packing several roles is greedy: taking something away can, rarely, make a gang fit. */
@@ -139,10 +298,17 @@ static void open_fickle(struct plan *p)
 	}
 }
 
+static void note_heads(struct plan *p)
+{
+	const struct heads *h = backfill_heads(p);
+
+	p->back_count = h->count;
+	for (size_t i = 0; i < h->count; i++)
+		p->back_heads[i] = h->items[i]->id;
+}
+
 static void reopen(struct plan *p)
 {
-	int64_t head;
-
 	if (p->nodes_changed)
 		queue_move_all(p, SHAPE_NEVER, SHAPE_OPEN);
 	if (p->grown || p->nodes_changed)
@@ -150,11 +316,12 @@ static void reopen(struct plan *p)
 	p->grown = p->nodes_changed = false;
 	if (p->version != p->back_version)
 		open_fickle(p);
-	head = head_id(p);
-	if (p->version != p->back_version || head != p->back_head)
+	if (tree_count(&p->shapes[SHAPE_BACK]) &&
+	    (p->version != p->back_version || p->turns != p->back_turns ||
+	     heads_changed(p)))
 		queue_move_all(p, SHAPE_BACK, SHAPE_OPEN);
 	p->back_version = p->version;
-	p->back_head = head;
+	p->back_turns = p->turns;
 }
 
 static bool more(const struct pass *x)
@@ -172,18 +339,54 @@ static void start_claimants(struct pass *x)
 		start(x, e);
 }
 
-/* Until nobody more starts. */
+/* Until nobody more starts.  Those held back in earlier steps were so for other heads. */
 static void passes(struct pass *x)
 {
-	size_t before;
+	struct plan *p = x->p;
+	size_t before, back;
 
 	do {
 		before = x->placed;
-		reopen(x->p);
-		pass_run(x);
-		backfill_fini(&x->r);
-	} while (more(x) &&
-		 (x->placed > before || head_id(x->p) != x->p->back_head));
+		reopen(p);
+		back = tree_count(&p->shapes[SHAPE_BACK]);
+		if (tree_count(&p->shapes[SHAPE_OPEN]))
+			pass_run(x);
+		if (!back && tree_count(&p->shapes[SHAPE_BACK]))
+			note_heads(p);
+	} while (more(x) && (x->placed > before ||
+			     (tree_count(&p->shapes[SHAPE_BACK]) && heads_changed(p))));
+}
+
+/* When the next window opens or closes. */
+static void find_edge(struct plan *p)
+{
+	p->edge_ms = INT64_MAX;
+	for (size_t i = 0; i < fleet_count(p->fleet); i++) {
+		const struct node *n = fleet_node(p->fleet, (int)i);
+		for (size_t k = 0; k < n->window_count; k++) {
+			int64_t from = n->windows[k].from_ms, to = n->windows[k].to_ms;
+			if (from > p->now_ms && from < p->edge_ms)
+				p->edge_ms = from;
+			if (to > p->now_ms && to < p->edge_ms)
+				p->edge_ms = to;
+		}
+	}
+}
+
+static void tick(struct plan *p, int64_t now_ms)
+{
+	bool edge = p->windows && now_ms >= p->edge_ms;
+
+	p->now_ms = now_ms;
+	if (now_ms / HOUR_MS != p->fade_hour) {
+		tenants_fade(p);
+		p->version++;
+	}
+	order_age(p);
+	if (edge || (p->windows && p->nodes_changed))
+		find_edge(p);
+	if (edge)
+		p->version++;
 }
 
 /* Whoever does not fit then may make others give way: it is nobody's head any more, so
@@ -196,7 +399,7 @@ void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	};
 	size_t told = 1;
 
-	p->now_ms = now_ms;
+	tick(p, now_ms);
 	start_claimants(&x);
 	while (told && more(&x)) {
 		passes(&x);

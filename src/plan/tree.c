@@ -170,3 +170,18 @@ struct tree_node *tree_after(const struct tree *t, int64_t first, int64_t second
 	}
 	return best;
 }
+
+size_t tree_before(const struct tree *t, int64_t first, int64_t second)
+{
+	size_t before = 0;
+
+	for (const struct tree_node *n = t->root; n;) {
+		if (tree_cmp(n, first, second) < 0) {
+			before += 1 + size_of(n->left);
+			n = n->right;
+		} else {
+			n = n->left;
+		}
+	}
+	return before;
+}

@@ -30,6 +30,8 @@ struct tree_node *tree_first(const struct tree *t);
 struct tree_node *tree_next(const struct tree_node *n);
 /* The first behind the key, which need not be in the tree. */
 struct tree_node *tree_after(const struct tree *t, int64_t first, int64_t second);
+/* How many of the tree are before the key. */
+size_t tree_before(const struct tree *t, int64_t first, int64_t second);
 int tree_cmp(const struct tree_node *a, int64_t first, int64_t second);
 
 #define TREE_OF(node, type, member)                                                      \

@@ -390,9 +390,21 @@ const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t no
 	return NULL;
 }
 
-struct plan *m_rebuild(const struct mirror *m)
+struct plan *m_create(void)
 {
 	struct plan *p = plan_create();
+	struct plan_policy policy = plan_policy_default;
+	struct plan_delta d = { .kind = PLAN_POLICY, .policy = &policy };
+
+	policy.fair = false;
+	policy.age_bound_ms = 0;
+	plan_apply(p, &d);
+	return p;
+}
+
+struct plan *m_rebuild(const struct mirror *m)
+{
+	struct plan *p = m_create();
 
 	for (int i = 0; i < M_NODES; i++) {
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &m->nodes[i] };

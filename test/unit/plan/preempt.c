@@ -571,7 +571,7 @@ static void drain(struct run *r)
 static const char *history(uint64_t seed, struct run *r)
 {
 	*r = (struct run){
-		.p = plan_create(), .twin = plan_create(), .seed = seed, .next_id = 1
+		.p = m_create(), .twin = m_create(), .seed = seed, .next_id = 1
 	};
 	for (int i = 0; i < M_NODES; i++) {
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &r->m.nodes[i] };

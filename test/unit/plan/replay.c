@@ -88,7 +88,7 @@ static int twice(uint64_t seed, int *overtakes)
 	struct m_job *head;
 	int64_t id = 1, with = 0, without = 0, who = 0;
 
-	a->p = plan_create();
+	a->p = m_create();
 	for (int i = 0; i < M_NODES; i++) {
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &a->m.nodes[i] };
 		m_make_node(&a->m, i, &seed);
