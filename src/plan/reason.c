@@ -161,17 +161,16 @@ static void say_claimed(const struct plan *p, struct buf *out)
 	buf_adds(out, ", to which others give way");
 }
 
-enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
-			       const struct plan_eyes *eyes, struct buf *words)
+enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
+				 const struct plan_eyes *eyes, struct buf *words)
 {
-	const struct entry *e = map_get(p->jobs, job), *head;
+	const struct entry *e = map_get(p->jobs, job);
 	struct reservation r = { 0 };
 	enum plan_reason_kind kind;
 
 	if (!e || !(e->bucket || e->claim))
 		return PLAN_REASON_NONE;
 	p->scratch->eyes = eyes;
-	head = queue_peek_head(p);
 	kind = find(p, e, p->now_ms, &r);
 	switch (kind) {
 	case PLAN_REASON_USER_QUOTA:
@@ -188,7 +187,7 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 		if (claimed(p, e))
 			say_claimed(p, words);
 		else
-			say_order(p, e, head, &r, words);
+			say_order(p, e, queue_peek_head(p), &r, words);
 		break;
 	case PLAN_REASON_PREEMPTING:
 		say_preempting(p, e->claim, words);
@@ -198,8 +197,21 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 		buf_adds(words, "has not been looked at yet");
 		break;
 	}
-	say_position(p, e, kind == PLAN_REASON_CAPACITY ? head : NULL, words);
 	backfill_fini(&r);
+	p->scratch->eyes = NULL;
+	return kind;
+}
+
+enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
+			       const struct plan_eyes *eyes, struct buf *words)
+{
+	enum plan_reason_kind kind = plan_cause(p, job, eyes, words);
+
+	if (kind == PLAN_REASON_NONE)
+		return kind;
+	p->scratch->eyes = eyes;
+	say_position(p, map_get(p->jobs, job),
+		     kind == PLAN_REASON_CAPACITY ? queue_peek_head(p) : NULL, words);
 	p->scratch->eyes = NULL;
 	return kind;
 }

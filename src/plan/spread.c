@@ -41,8 +41,11 @@ void spread_mix(struct spread_mix *m, const struct spread *s, int64_t prior)
 
 	if (!s->sum)
 		return;
-	for (int i = 0; i < SPREAD_COUNT; i++)
-		m->mass[i] = (s->weight[i] * SPREAD_ONE + m->mass[i] * beside) / all;
+	for (int i = 0; i < SPREAD_COUNT; i++) {
+		if (s->weight[i] || m->mass[i])
+			m->mass[i] =
+				(s->weight[i] * SPREAD_ONE + m->mass[i] * beside) / all;
+	}
 	m->known = true;
 }
 

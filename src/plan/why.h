@@ -15,6 +15,10 @@ struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no nu
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 			       const struct plan_eyes *eyes, struct buf *words);
 
+/* The same without where it is in the queue and who is ahead. */
+enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
+				 const struct plan_eyes *eyes, struct buf *words);
+
 /* When it will probably start, from limits and learned run times of those who run and
  * are ahead.  `sure` is in percent: how often that should hold (see learn_sure). */
 #define PLAN_AFTER_MAX 2
