@@ -9,3 +9,6 @@ extern const struct sim_reader sim_read_csv, sim_read_philly, sim_read_swf;
 
 extern const struct sim_rules sim_muri;
 extern const struct sim_reader sim_read_muri;
+
+extern const struct sim_rules sim_openb;
+extern const struct sim_reader sim_read_openb;

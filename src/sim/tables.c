@@ -13,11 +13,13 @@ const char *const sim_duration_names[SIM_DURATIONS_COUNT] = {
 const struct sim_rules *const sim_rule_sets[] = {
 	&sim_native,
 	&sim_muri,
+	&sim_openb,
 	NULL,
 };
 
 const struct sim_reader *const sim_readers[] = {
 	&sim_read_muri,
+	&sim_read_openb,
 	&sim_read_csv,
 	&sim_read_philly,
 	&sim_read_swf,
