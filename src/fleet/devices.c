@@ -18,7 +18,7 @@ static bool in_rings(const struct machine *m, int pool)
 
 static int64_t whole_room(const struct machine *m, int pool, uint64_t idle, int64_t count)
 {
-	int have = __builtin_popcountll(idle);
+	int have = bits_count(idle);
 
 	if (in_rings(m, pool))
 		return ring_room(ring_state(idle), count);
@@ -31,8 +31,8 @@ static int64_t share_room(const struct fleet *f, const struct pool *p,
 			  const struct space *s, uint64_t idle, int share)
 {
 	const uint16_t *left = space_left(f, s) + p->first;
-	int64_t sum = (int64_t)__builtin_popcountll(idle) * (DEVICE_SHARE / share);
-	int count = __builtin_popcountll(p->total);
+	int64_t sum = (int64_t)bits_count(idle) * (DEVICE_SHARE / share);
+	int count = bits_count(p->total);
 
 	for (int i = 0; i < count && s->shared; i++)
 		sum += left[i] / share;
@@ -55,19 +55,6 @@ int64_t devices_room(const struct fleet *f, int node, const struct space *s,
 	return sum < most ? sum : most;
 }
 
-static uint64_t lowest(uint64_t mask, int64_t count)
-{
-	uint64_t out = 0;
-
-	if (count >= __builtin_popcountll(mask))
-		return mask;
-	for (; count > 0; count--) {
-		out |= mask & -mask;
-		mask &= mask - 1;
-	}
-	return out;
-}
-
 /* The tightest island that has enough, else the one that has most; 0: nothing is idle. */
 static uint64_t island_best(uint64_t idle, int64_t count, int island)
 {
@@ -76,7 +63,7 @@ static uint64_t island_best(uint64_t idle, int64_t count, int island)
 
 	for (int at = 0; at < DEVICES_MAX && idle >> at; at += island) {
 		uint64_t here = idle & one << at;
-		int have = __builtin_popcountll(here), was = __builtin_popcountll(best);
+		int have = bits_count(here), was = bits_count(best);
 		if (was >= count ? have >= count && have < was : have > was)
 			best = here;
 	}
@@ -91,12 +78,12 @@ static uint64_t whole_choose(const struct machine *m, int pool, uint64_t idle,
 	if (in_rings(m, pool))
 		return ring_choose(idle, count);
 	if (!m->island)
-		return lowest(idle, count);
+		return bits_lowest(idle, count);
 	while (count > 0) {
-		uint64_t some = lowest(island_best(idle, count, m->island), count);
+		uint64_t some = bits_lowest(island_best(idle, count, m->island), count);
 		out |= some;
 		idle &= ~some;
-		count -= __builtin_popcountll(some);
+		count -= bits_count(some);
 	}
 	return out;
 }
@@ -114,7 +101,7 @@ static bool choose_whole(const struct fleet *f, int node, const struct space *s,
 	int best = -1, have = 0;
 
 	for (int i = 0; i < (int)f->row_pools; i++) {
-		int idle = __builtin_popcountll(s->idle[i]);
+		int idle = bits_count(s->idle[i]);
 		if (!will_do(m, i, n) || !whole_room(m, i, s->idle[i], n->count))
 			continue;
 		if (best < 0 || idle < have || (idle == have && before(f, m, i, best))) {
@@ -135,7 +122,7 @@ static int share_best(const struct fleet *f, const struct machine *m, int pool,
 		      const struct space *s, int share, int *left)
 {
 	const uint16_t *lefts = space_left(f, s) + m->pools[pool].first;
-	int count = __builtin_popcountll(m->pools[pool].total), best = -1;
+	int count = bits_count(m->pools[pool].total), best = -1;
 
 	*left = DEVICE_SHARE + 1;
 	for (int i = 0; i < count && s->shared; i++) {

@@ -51,7 +51,7 @@ static void put_node(const struct fleet *f, int node, struct buf *out)
 	const struct space *s = view_space(&f->live, node);
 
 	buf_printf(out, "%d %s rack %d switch %d class %d at %d bucket %d%s: ", m->rank,
-		   m->node.name, m->rack, m->net, m->class, m->at, s->bucket,
+		   m->node->name, m->rack, m->net, m->class, m->at, s->bucket,
 		   s->open ? "" : " closed");
 	buf_printf(out, "cpu %lld memory %lld tasks %d ports %d shared %d",
 		   (long long)s->cpu_milli, (long long)s->memory_bytes, s->tasks,
@@ -62,7 +62,8 @@ static void put_node(const struct fleet *f, int node, struct buf *out)
 		if (m->pools[i].total)
 			buf_printf(out, " idle %llx", (unsigned long long)s->idle[i]);
 	}
-	put_words("slots ", m->slots, m->slot_words, out);
+	put_words("slots ", &m->slots, 1, out);
+	put_words("more ", m->more_slots, m->more_words, out);
 	if (m->ports)
 		put_words("ports ", m->ports, NODE_PORTS / 64, out);
 	buf_addc(out, '\n');

@@ -23,7 +23,8 @@ static void machine_fini(struct machine *m)
 {
 	for (int i = 0; i < FLEET_POOLS; i++)
 		free(m->pools[i].taken);
-	free(m->slots);
+	free(m->more_slots);
+	free(m->node);
 	free(m->ports);
 	free(m->likeness);
 }
@@ -56,6 +57,14 @@ void fleet_destroy(struct fleet *f)
 	free(f);
 }
 
+void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks, size_t asks)
+{
+	(void)asks;
+	/* Two views beside the live one may differ from it everywhere. */
+	chunks_reserve(&f->chunks, 4 * (nodes / CHUNK_NODES + 1));
+	slab_reserve(&f->grants, 2 * tasks);
+}
+
 size_t fleet_count(const struct fleet *f)
 {
 	return f->live.count;
@@ -63,7 +72,7 @@ size_t fleet_count(const struct fleet *f)
 
 const struct node *fleet_node(const struct fleet *f, int node)
 {
-	return &f->machines[node].node;
+	return f->machines[node].node;
 }
 
 int fleet_find(const struct fleet *f, const char *name)
@@ -133,9 +142,9 @@ int64_t fleet_devices(const struct fleet *f, uint64_t kinds)
 
 	for (size_t i = 0; i < f->live.count; i++) {
 		const struct machine *m = &f->machines[i];
-		for (int k = 0; k < FLEET_POOLS && m->node.up; k++) {
+		for (int k = 0; k < FLEET_POOLS && m->node->up; k++) {
 			if (m->pools[k].kind >= 0 && kinds >> m->pools[k].kind & 1)
-				sum += __builtin_popcountll(m->pools[k].total);
+				sum += bits_count(m->pools[k].total);
 		}
 	}
 	return sum;
@@ -154,7 +163,7 @@ void fleet_used(const struct fleet *f, int node, struct resources *used, int *ta
 			touched |= p->taken[d] ? (uint64_t)1 << d : 0;
 		if (touched)
 			resources_set_device(used, f->kinds[p->kind],
-					     __builtin_popcountll(touched));
+					     bits_count(touched));
 	}
 	*tasks = m->tasks;
 }

@@ -34,7 +34,7 @@ static int bucket_of(const struct fleet *f, const struct class *c, const struct 
 	for (size_t i = 0; i < f->row_pools; i++) {
 		if (c->order == CLASS_RINGS && s->idle[i])
 			return ring_state_like(s->idle[i]); /* it has but one pool */
-		idle += __builtin_popcountll(s->idle[i]);
+		idle += bits_count(s->idle[i]);
 	}
 	return idle < c->buckets ? idle : c->buckets - 1;
 }

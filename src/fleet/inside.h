@@ -3,33 +3,36 @@
 #pragma once
 
 #include "base/map.h"
+#include "fleet/bits.h"
 #include "fleet/layout.h"
 #include "fleet/slab.h"
 
 #define NODE_PORTS 65536
 
 struct pool {
-	int kind;             /* KIND_NONE: unused */
-	int first;            /* of its devices in rows */
 	uint64_t total, used; /* used: given whole */
 	uint16_t *taken;      /* by device, of all DEVICES_MAX: what is given as shares */
+	int16_t kind;         /* KIND_NONE: unused */
+	int16_t first;        /* of its devices in rows */
 };
 
+/* What every decision reads, and nothing else but one pointer to the rest: a decision
+ * costs about as much as the memory it touches. */
 struct machine {
-	/* What every decision reads comes first. */
 	int class, at; /* and position in it */
 	int rank;
 	int rack, net; /* numbers of these; -1: unknown, so shared with nobody */
-	int island;
-	bool rings, windows;
 	int tasks;
 	int64_t cpu_milli, memory_bytes; /* taken */
-	uint64_t *slots;                 /* bitmap of those in use */
-	size_t slot_words;
+	uint64_t slots;                  /* bitmap of those in use, the first 64 */
+	int8_t island;
+	bool rings, windows;
 	struct pool pools[FLEET_POOLS];
+	uint64_t *more_slots;
+	size_t more_words;
 	uint64_t *ports; /* bitmap, NULL while none was ever given */
 	char *likeness;  /* nodes with equal ones may be exchanged */
-	struct node node;
+	struct node *node;
 };
 
 struct fleet {

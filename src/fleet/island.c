@@ -14,7 +14,7 @@ static void narrow(const struct fleet *f, int node, struct space *s, int island)
 
 	for (size_t i = 0; i < f->row_pools; i++) {
 		uint16_t *left = space_left(f, s) + m->pools[i].first;
-		int count = __builtin_popcountll(m->pools[i].total);
+		int count = bits_count(m->pools[i].total);
 		s->idle[i] &= mask;
 		for (int d = 0; d < count && s->shared; d++) {
 			if (!(mask >> d & 1) && left[d]) {
@@ -61,7 +61,7 @@ static int idle_in(const struct fleet *f, const struct space *s)
 	int sum = 0;
 
 	for (size_t i = 0; i < f->row_pools; i++)
-		sum += __builtin_popcountll(s->idle[i]);
+		sum += bits_count(s->idle[i]);
 	return sum;
 }
 

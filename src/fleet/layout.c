@@ -25,8 +25,8 @@ void layout_fini(struct layout *l)
 static int by_place(const void *x, const void *y, void *arg)
 {
 	const struct fleet *f = arg;
-	const struct node *a = &f->machines[*(const int *)x].node,
-			  *b = &f->machines[*(const int *)y].node;
+	const struct node *a = f->machines[*(const int *)x].node,
+			  *b = f->machines[*(const int *)y].node;
 	int d = strcmp(a->rack, b->rack);
 
 	d = d ? d : strcmp(a->net, b->net);
@@ -43,13 +43,13 @@ static void number_places(struct fleet *f)
 	l->rack_count = l->net_count = l->rack_most = l->net_most = 0;
 	for (size_t i = 0; i < f->live.count; i++) {
 		struct machine *m = &f->machines[l->by_rank[i]];
-		bool same_rack = was && strcmp(was->node.rack, m->node.rack) == 0;
-		bool same_net = same_rack && strcmp(was->node.net, m->node.net) == 0;
+		bool same_rack = was && strcmp(was->node->rack, m->node->rack) == 0;
+		bool same_net = same_rack && strcmp(was->node->net, m->node->net) == 0;
 		m->rank = (int)i;
-		l->rack_count += m->node.rack[0] && !same_rack;
-		l->net_count += m->node.net[0] && !same_net;
-		m->rack = m->node.rack[0] ? l->rack_count - 1 : -1;
-		m->net = m->node.net[0] ? l->net_count - 1 : -1;
+		l->rack_count += m->node->rack[0] && !same_rack;
+		l->net_count += m->node->net[0] && !same_net;
+		m->rack = m->node->rack[0] ? l->rack_count - 1 : -1;
+		m->net = m->node->net[0] ? l->net_count - 1 : -1;
 		in_rack = m->rack < 0 ? 0 : same_rack ? in_rack + 1 : 1;
 		in_net = m->net < 0 ? 0 : same_net ? in_net + 1 : 1;
 		l->rack_most = in_rack > l->rack_most ? in_rack : l->rack_most;
@@ -73,7 +73,7 @@ static int device_total(const struct machine *m)
 	int sum = 0;
 
 	for (int i = 0; i < FLEET_POOLS; i++)
-		sum += __builtin_popcountll(m->pools[i].total);
+		sum += bits_count(m->pools[i].total);
 	return sum;
 }
 

@@ -19,35 +19,55 @@ static void bit_flip(uint64_t *words, size_t at)
 	words[at / WORD_BITS] ^= (uint64_t)1 << (at % WORD_BITS);
 }
 
-static void slots_reserve(struct machine *m, size_t slot)
+static bool slot_used(const struct machine *m, size_t slot)
 {
-	size_t words = slot / WORD_BITS + 1;
-
-	if (words <= m->slot_words)
-		return;
-	words *= 2;
-	m->slots = mem_realloc(m->slots, words, sizeof *m->slots);
-	memset(m->slots + m->slot_words, 0, (words - m->slot_words) * sizeof *m->slots);
-	m->slot_words = words;
+	if (slot < WORD_BITS)
+		return m->slots >> slot & 1;
+	slot -= WORD_BITS;
+	return slot / WORD_BITS < m->more_words && bit_test(m->more_slots, slot);
 }
 
+static void slot_flip(struct machine *m, size_t slot)
+{
+	size_t words;
+
+	if (slot < WORD_BITS) {
+		m->slots ^= (uint64_t)1 << slot;
+		return;
+	}
+	slot -= WORD_BITS;
+	words = slot / WORD_BITS + 1;
+	if (words > m->more_words) {
+		words *= 2;
+		m->more_slots = mem_realloc(m->more_slots, words, sizeof *m->more_slots);
+		memset(m->more_slots + m->more_words, 0,
+		       (words - m->more_words) * sizeof *m->more_slots);
+		m->more_words = words;
+	}
+	bit_flip(m->more_slots, slot);
+}
+
+/* The lowest that nobody has. */
 static int slot_take(struct machine *m)
 {
 	size_t word = 0, slot;
 
-	while (word < m->slot_words && m->slots[word] == UINT64_MAX)
-		word++;
-	slot = word * WORD_BITS;
-	if (word < m->slot_words)
-		slot += (size_t)__builtin_ctzll(~m->slots[word]);
-	slots_reserve(m, slot);
-	bit_flip(m->slots, slot);
+	if (m->slots != UINT64_MAX) {
+		slot = (size_t)__builtin_ctzll(~m->slots);
+	} else {
+		while (word < m->more_words && m->more_slots[word] == UINT64_MAX)
+			word++;
+		slot = (word + 1) * WORD_BITS;
+		if (word < m->more_words)
+			slot += (size_t)__builtin_ctzll(~m->more_slots[word]);
+	}
+	slot_flip(m, slot);
 	return (int)slot;
 }
 
 static bool in_range(const struct machine *m, int port)
 {
-	return port >= m->node.port_first && port <= m->node.port_last;
+	return port >= m->node->port_first && port <= m->node->port_last;
 }
 
 static bool is_fixed(const struct ask_role *r, int port)
@@ -73,11 +93,11 @@ static uint16_t *ports_room(struct machine *m, struct grant *g, int count)
 static void ports_take(struct machine *m, struct space *s, struct grant *g,
 		       const struct ask_role *r)
 {
-	int port = m->node.port_first;
+	int port = m->node->port_first;
 	uint16_t *ports = ports_room(m, g, r->any_ports);
 
 	while (g->port_count < r->any_ports) {
-		assert(port <= m->node.port_last);
+		assert(port <= m->node->port_last);
 		if (!bit_test(m->ports, (size_t)port) && !is_fixed(r, port)) {
 			bit_flip(m->ports, (size_t)port);
 			ports[g->port_count++] = (uint16_t)port;
@@ -281,12 +301,10 @@ static void adopt_one(struct fleet *f, struct grant *g, const struct ask_role *r
 	struct machine *m = &f->machines[g->node];
 	struct space *s = view_write(&f->live, g->node);
 
-	slots_reserve(m, (size_t)(place->slot < 0 ? 0 : place->slot));
-	g->slot = place->slot >= 0 && !bit_test(m->slots, (size_t)place->slot)
-			  ? place->slot
-			  : -1;
+	g->slot =
+		place->slot >= 0 && !slot_used(m, (size_t)place->slot) ? place->slot : -1;
 	if (g->slot >= 0)
-		bit_flip(m->slots, (size_t)g->slot);
+		slot_flip(m, (size_t)g->slot);
 	adopt_devices(f, s, g, place);
 	if (place->port_count)
 		adopt_ports(m, s, g, r, place);
@@ -344,7 +362,7 @@ static void give_back_one(struct fleet *f, const struct ask *a, struct grant *g)
 	const uint16_t *ports = grant_ports(g);
 
 	if (g->slot >= 0)
-		bit_flip(m->slots, (size_t)g->slot);
+		slot_flip(m, (size_t)g->slot);
 	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
 		if (!g->devices[k].mask)
 			continue;
@@ -379,7 +397,7 @@ void fleet_describe(const struct fleet *f, const struct ask *a, const struct gra
 		const struct ask_role *r = &a->roles[g->role];
 		const uint16_t *ports = grant_ports(g);
 		out[i] = (struct placement){ .slot = g->slot, .role = g->role };
-		memcpy(out[i].node, m->node.name, sizeof out[i].node);
+		memcpy(out[i].node, m->node->name, sizeof out[i].node);
 		for (size_t k = 0; k < r->device_count; k++) {
 			const char *type;
 			if (!g->devices[k].mask)

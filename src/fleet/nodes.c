@@ -35,7 +35,7 @@ int machine_pool_make(struct machine *m, int kind)
 	}
 	if (at < 0)
 		return -1;
-	m->pools[at].kind = kind;
+	m->pools[at].kind = (int16_t)kind;
 	if (!m->pools[at].taken)
 		m->pools[at].taken = mem_alloc(DEVICES_MAX, sizeof *m->pools[at].taken);
 	return at;
@@ -55,7 +55,7 @@ static void rows_widen(struct fleet *f, const struct machine *m)
 	for (int i = 0; i < FLEET_POOLS; i++) {
 		if (m->pools[i].total && pools < (size_t)i + 1)
 			pools = (size_t)i + 1;
-		count += (size_t)__builtin_popcountll(m->pools[i].total);
+		count += (size_t)bits_count(m->pools[i].total);
 	}
 	devices = count > devices ? count : devices;
 	devices = (devices + 3) / 4 * 4; /* whole words */
@@ -91,7 +91,7 @@ static struct machine *machine_add(struct fleet *f, const char *name)
 		memset(f->marks + at, 0, (f->mark_cap - at) * sizeof *f->marks);
 	}
 	m = &f->machines[at];
-	*m = (struct machine){ .slots = mem_alloc(1, sizeof *m->slots), .slot_words = 1 };
+	*m = (struct machine){ .node = mem_alloc(1, sizeof *m->node) };
 	for (int i = 0; i < FLEET_POOLS; i++)
 		m->pools[i].kind = KIND_NONE;
 	map_puts(f->by_name, name, (void *)(uintptr_t)(at + 1));
@@ -130,15 +130,15 @@ static void pools_set(struct fleet *f, struct machine *m)
 	for (int i = 0; i < FLEET_POOLS; i++)
 		m->pools[i].total = 0;
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
-		const struct device_count *d = &m->node.capacity.devices[i];
+		const struct device_count *d = &m->node->capacity.devices[i];
 		int kind = d->count > 0 ? fleet_kind(f, d->type) : KIND_NONE;
 		int pool = kind >= 0 ? machine_pool_make(m, kind) : -1;
 		if (pool >= 0)
 			m->pools[pool].total = mask_of(d->count);
 	}
 	for (int i = 0; i < FLEET_POOLS; i++) {
-		m->pools[i].first = first;
-		first += __builtin_popcountll(m->pools[i].total);
+		m->pools[i].first = (int16_t)first;
+		first += bits_count(m->pools[i].total);
 	}
 }
 
@@ -147,14 +147,14 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 	int at = fleet_find(f, n->name);
 	struct machine *m = at < 0 ? machine_add(f, n->name) : &f->machines[at];
 	AUTO_FREE char *like = likeness(n);
-	bool moved = at < 0 || strcmp(m->node.rack, n->rack) != 0 ||
-		     strcmp(m->node.net, n->net) != 0;
+	bool moved = at < 0 || strcmp(m->node->rack, n->rack) != 0 ||
+		     strcmp(m->node->net, n->net) != 0;
 
 	at = (int)(m - f->machines);
-	m->node = *n;
-	if (m->node.port_last >= NODE_PORTS)
-		m->node.port_last = NODE_PORTS - 1;
-	m->island = n->island > 0 && n->island < DEVICES_MAX ? n->island : 0;
+	*m->node = *n;
+	if (m->node->port_last >= NODE_PORTS)
+		m->node->port_last = NODE_PORTS - 1;
+	m->island = n->island > 0 && n->island < DEVICES_MAX ? (int8_t)n->island : 0;
 	m->rings = n->rings;
 	m->windows = n->window_count > 0;
 	if (!m->likeness || strcmp(m->likeness, like) != 0) {

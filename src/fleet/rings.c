@@ -85,17 +85,6 @@ int ring_room(int state, int64_t need)
 	return need == 8 ? 1 : a / (int)need + b / (int)need;
 }
 
-static uint64_t lowest(uint64_t mask, int64_t count)
-{
-	uint64_t out = 0;
-
-	for (; count > 0; count--) {
-		out |= mask & -mask;
-		mask &= mask - 1;
-	}
-	return out;
-}
-
 uint64_t ring_choose(uint64_t idle, int64_t need)
 {
 	const struct cell *c = cell_of(ring_state(idle), need);
@@ -104,5 +93,5 @@ uint64_t ring_choose(uint64_t idle, int64_t need)
 		return 0;
 	if (c->ring == 2)
 		return idle & 0xff;
-	return lowest(idle & (uint64_t)0xf << (c->ring * RING_DEVICES), need);
+	return bits_lowest(idle & (uint64_t)0xf << (c->ring * RING_DEVICES), need);
 }

@@ -11,12 +11,14 @@
 
 #include <stdint.h>
 
+#include "fleet/bits.h"
+
 #define RING_DEVICES 4
 #define RING_STATES  ((RING_DEVICES + 1) * (RING_DEVICES + 1))
 
 static inline int ring_left(uint64_t idle, int ring)
 {
-	return __builtin_popcountll(idle >> (ring * RING_DEVICES) & 0xf);
+	return bits_count(idle >> (ring * RING_DEVICES) & 0xf);
 }
 
 static inline int ring_state(uint64_t idle)

@@ -37,8 +37,8 @@ static bool alike(const struct fleet *f, int a, int b)
 {
 	const struct machine *x = &f->machines[a], *y = &f->machines[b];
 
-	if (x->node.capacity.cpu_milli != y->node.capacity.cpu_milli ||
-	    x->node.capacity.memory_bytes != y->node.capacity.memory_bytes)
+	if (x->node->capacity.cpu_milli != y->node->capacity.cpu_milli ||
+	    x->node->capacity.memory_bytes != y->node->capacity.memory_bytes)
 		return false;
 	for (size_t i = 0; i < f->row_pools; i++) {
 		if (x->pools[i].kind != y->pools[i].kind ||
@@ -97,8 +97,8 @@ static bool class_holds(const struct fleet *f, int node, const struct typical_sh
 {
 	const struct machine *m = &f->machines[node];
 
-	if (m->node.capacity.cpu_milli < t->cpu_milli ||
-	    m->node.capacity.memory_bytes < t->memory_bytes)
+	if (m->node->capacity.cpu_milli < t->cpu_milli ||
+	    m->node->capacity.memory_bytes < t->memory_bytes)
 		return false;
 	for (size_t i = 0; i < f->row_pools; i++) {
 		if (m->pools[i].kind >= 0 && t->kinds >> m->pools[i].kind & 1 &&
@@ -122,7 +122,7 @@ static bool makes_difference(struct scores *s, const struct fleet *f)
 		int64_t devices = 0;
 		for (size_t i = 0; i < f->row_pools; i++)
 			devices += __builtin_popcountll(m->pools[i].total);
-		differs |= m->node.capacity.cpu_milli < 2 * t->cpu_per_device * devices;
+		differs |= m->node->capacity.cpu_milli < 2 * t->cpu_per_device * devices;
 		all &= devices ? UINT64_MAX : ~((uint64_t)1 << k);
 	}
 	for (size_t i = 0; i < s->demand_count; i++)
@@ -250,8 +250,8 @@ static void find_most(struct scores *s, const struct fleet *f)
 			milli += DEVICE_SHARE * __builtin_popcountll(m->pools[i].total);
 		if (milli > s->rater.milli_most)
 			s->rater.milli_most = milli;
-		if (m->node.capacity.cpu_milli > s->rater.cpu_most)
-			s->rater.cpu_most = m->node.capacity.cpu_milli;
+		if (m->node->capacity.cpu_milli > s->rater.cpu_most)
+			s->rater.cpu_most = m->node->capacity.cpu_milli;
 	}
 }
 

@@ -298,7 +298,7 @@ static bool random_fit(struct fleet *f, const struct ask *a, const struct stay *
 	for (int i = 0; i < (int)f->live.count; i++) {
 		uint64_t x = draw(s, (uint64_t)f->machines[i].rank);
 		if ((best >= 0 && x <= most) || !role_room(&f->live, a->roles, i, 1) ||
-		    !node_stays_open(&f->machines[i].node, stay))
+		    !node_stays_open(f->machines[i].node, stay))
 			continue;
 		best = i;
 		most = x;
@@ -339,7 +339,7 @@ bool scores_fit(struct fleet *f, const struct ask *a, const struct stay *stay,
 	t = table_of(s, a);
 	table_update(f, t, a);
 	while ((slot = table_best(f, t, a->roles)) >= 0 &&
-	       !node_stays_open(&f->machines[s->slots[slot]].node, stay)) {
+	       !node_stays_open(f->machines[s->slots[slot]].node, stay)) {
 		mem_grow(&s->hidden, &s->hidden_cap, hidden, sizeof *s->hidden);
 		s->hidden[hidden++] = slot;
 		slot_set(t, slot, RATE_NONE);

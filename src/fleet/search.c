@@ -58,7 +58,7 @@ static uint64_t classes_of(const struct fleet *f, const struct ask_role *r)
 	for (size_t i = 0; i < l->class_count; i++) {
 		const struct machine *m = &f->machines[l->classes[i].nodes[0]];
 		if (!l->classes[i].likeness ||
-		    (has_kinds(m, r) && has_labels(m->node.labels, r->labels)))
+		    (has_kinds(m, r) && has_labels(m->node->labels, r->labels)))
 			mine->classes |= (uint64_t)1 << i;
 	}
 	return r->classes;
@@ -68,7 +68,7 @@ int64_t role_room(const struct view *v, const struct ask_role *r, int node, int6
 {
 	const struct machine *m = &v->fleet->machines[node];
 
-	if (r->labels && !has_labels(m->node.labels, r->labels))
+	if (r->labels && !has_labels(m->node->labels, r->labels))
 		return 0;
 	return space_room(v->fleet, node, view_space(v, node), r, most);
 }
@@ -186,8 +186,8 @@ static bool will_do(struct search *x, const struct class *c, int node)
 	int room;
 
 	if (f->marks[node] == f->mark ||
-	    (m->windows && x->stay && !node_stays_open(&m->node, x->stay)) ||
-	    (!c->likeness && !has_labels(m->node.labels, x->r->labels)))
+	    (m->windows && x->stay && !node_stays_open(m->node, x->stay)) ||
+	    (!c->likeness && !has_labels(m->node->labels, x->r->labels)))
 		return false;
 	room = (int)space_room(f, node, view_space(x->v, node), x->r, x->want);
 	if (room < x->want && room > x->seen)

@@ -13,7 +13,8 @@ static int ports_free(const struct machine *m)
 {
 	int count = 0;
 
-	for (int port = m->node.port_first; port > 0 && port <= m->node.port_last; port++)
+	for (int port = m->node->port_first; port > 0 && port <= m->node->port_last;
+	     port++)
 		count += !m->ports || !(m->ports[port / 64] >> port % 64 & 1);
 	return count;
 }
@@ -29,12 +30,12 @@ void space_empty(const struct fleet *f, int node, struct space *s)
 
 	memset(s, 0, f->row_bytes);
 	s->bucket = BUCKET_NONE;
-	s->open = takes_new(&m->node);
-	s->cpu_milli = m->node.capacity.cpu_milli;
-	s->memory_bytes = m->node.capacity.memory_bytes;
-	s->tasks = machine_task_limit(&m->node);
-	if (m->node.port_first > 0 && m->node.port_last >= m->node.port_first)
-		s->ports = m->node.port_last - m->node.port_first + 1;
+	s->open = takes_new(m->node);
+	s->cpu_milli = m->node->capacity.cpu_milli;
+	s->memory_bytes = m->node->capacity.memory_bytes;
+	s->tasks = machine_task_limit(m->node);
+	if (m->node->port_first > 0 && m->node->port_last >= m->node->port_first)
+		s->ports = m->node->port_last - m->node->port_first + 1;
 	for (size_t i = 0; i < f->row_pools; i++)
 		s->idle[i] = m->pools[i].total;
 }
@@ -54,7 +55,7 @@ void space_refresh(struct fleet *f, int node)
 	s->ports = ports_free(m);
 	for (size_t i = 0; i < f->row_pools; i++) {
 		const struct pool *p = &m->pools[i];
-		int count = __builtin_popcountll(p->total);
+		int count = bits_count(p->total);
 		s->idle[i] &= ~p->used;
 		for (int d = 0; d < count && p->taken; d++) {
 			if (!p->taken[d])

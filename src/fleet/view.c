@@ -65,6 +65,19 @@ void view_empty(const struct fleet *f, struct view **v)
 	view_copy(f, &f->empty, v);
 }
 
+void view_reopen(struct view *v)
+{
+	for (int i = 0; i < (int)v->count; i++) {
+		const struct node *n = fleet_node(v->fleet, i);
+
+		if (!n->up || n->state == NODE_OPEN)
+			continue;
+		struct space *s = view_write(v, i);
+		s->open = true;
+		index_move(v, i, s);
+	}
+}
+
 static int64_t least(int64_t a, int64_t b)
 {
 	return a < b ? a : b;
@@ -79,7 +92,7 @@ static void least_left(const struct fleet *f, int node, struct space *s,
 	for (size_t i = 0; i < f->row_pools && (s->shared || other->shared); i++) {
 		uint16_t *left = space_left(f, s) + m->pools[i].first;
 		const uint16_t *more = space_left(f, other) + m->pools[i].first;
-		int count = __builtin_popcountll(m->pools[i].total);
+		int count = bits_count(m->pools[i].total);
 		for (int d = 0; d < count; d++) {
 			int mine = s->idle[i] >> d & 1 ? DEVICE_SHARE : left[d];
 			int his = other->idle[i] >> d & 1 ? DEVICE_SHARE : more[d];
@@ -91,26 +104,14 @@ static void least_left(const struct fleet *f, int node, struct space *s,
 	}
 }
 
-static uint64_t lowest(uint64_t mask, int count)
-{
-	uint64_t out = 0;
-
-	for (; count > 0 && mask; count--) {
-		out |= mask & -mask;
-		mask &= mask - 1;
-	}
-	return out;
-}
-
 /* Devices of a pool are as good as each other, so that it is enough when as many are
  * idle in both, though not the same ones; but not where it matters which they are. */
 static uint64_t least_idle(uint64_t mine, uint64_t his, bool exact)
 {
 	uint64_t both = mine & his;
-	int more = (int)least(__builtin_popcountll(mine), __builtin_popcountll(his)) -
-		   __builtin_popcountll(both);
+	int more = (int)least(bits_count(mine), bits_count(his)) - bits_count(both);
 
-	return exact ? both : both | lowest(mine & ~his, more);
+	return exact ? both : both | bits_lowest(mine & ~his, more);
 }
 
 void space_least(const struct fleet *f, int node, struct space *s,
@@ -184,7 +185,7 @@ static void return_one(struct view *v, const struct ask_role *r, const struct gr
 	s->tasks++;
 	for (int k = 0; k < g->port_count; k++)
 		s->ports +=
-			ports[k] >= m->node.port_first && ports[k] <= m->node.port_last;
+			ports[k] >= m->node->port_first && ports[k] <= m->node->port_last;
 	for (size_t k = 0; k < DEVICE_KINDS_MAX; k++) {
 		if (g->devices[k].mask)
 			devices_return(v->fleet, g->node, s, &g->devices[k]);
@@ -203,18 +204,18 @@ void view_return(struct view *v, const struct ask *a, const struct grants *g, in
 struct amount view_cpu(const struct view *v, int node)
 {
 	return (struct amount){ view_space(v, node)->cpu_milli,
-				v->fleet->machines[node].node.capacity.cpu_milli };
+				v->fleet->machines[node].node->capacity.cpu_milli };
 }
 
 struct amount view_memory(const struct view *v, int node)
 {
 	return (struct amount){ view_space(v, node)->memory_bytes,
-				v->fleet->machines[node].node.capacity.memory_bytes };
+				v->fleet->machines[node].node->capacity.memory_bytes };
 }
 
 struct amount view_ports(const struct view *v, int node)
 {
-	const struct node *n = &v->fleet->machines[node].node;
+	const struct node *n = v->fleet->machines[node].node;
 
 	return (struct amount){ view_space(v, node)->ports,
 				n->port_last - n->port_first + 1 };
@@ -223,7 +224,7 @@ struct amount view_ports(const struct view *v, int node)
 struct amount view_tasks(const struct view *v, int node)
 {
 	return (struct amount){ view_space(v, node)->tasks,
-				v->fleet->machines[node].node.max_tasks };
+				v->fleet->machines[node].node->max_tasks };
 }
 
 struct amount view_devices(const struct view *v, int node, const struct need *n)
@@ -235,8 +236,8 @@ struct amount view_devices(const struct view *v, int node, const struct need *n)
 	for (size_t i = 0; i < v->fleet->row_pools; i++) {
 		if (m->pools[i].kind < 0 || !(n->kinds >> m->pools[i].kind & 1))
 			continue;
-		sum.free += __builtin_popcountll(s->idle[i]);
-		sum.total += __builtin_popcountll(m->pools[i].total);
+		sum.free += bits_count(s->idle[i]);
+		sum.total += bits_count(m->pools[i].total);
 	}
 	if (n->share_milli) {
 		sum.free = devices_room(v->fleet, node, s, n, INT32_MAX);

@@ -33,6 +33,7 @@ const struct view *fleet_now(const struct fleet *f);
 /* Imagined ones are reused: *v may be NULL at first; view_destroy() at last. */
 void view_copy(const struct fleet *f, const struct view *from, struct view **v);
 void view_empty(const struct fleet *f, struct view **v); /* as if nothing ran */
+void view_reopen(struct view *v); /* as if no node that is up were drained */
 void view_least(const struct view *a, const struct view *b,
 		struct view **v); /* of both */
 void view_destroy(struct view *v);
