@@ -76,10 +76,45 @@ static int refuse_one(const struct plan *p, const struct view *empty,
 		buf_str(&asks), fleet_node(p->fleet, node)->name, buf_str(&has));
 }
 
+/* Drained nodes are opened again one day: who fits there may wait for that. */
+static bool some_day(const struct plan *p, const struct ask *a)
+{
+	view_empty(p->fleet, &p->scratch->future);
+	view_reopen(p->scratch->future);
+	return view_fit(p->scratch->future, a, NULL, &p->scratch->head_picks);
+}
+
+static int say_closed(const struct plan *p, struct err *err)
+{
+	AUTO_BUF struct buf nodes = { 0 };
+	int more = 0;
+
+	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
+		const struct node *n = fleet_node(p->fleet, i);
+		if (!n->up || n->state == NODE_OPEN)
+			continue;
+		if (nodes.len) {
+			more++;
+			continue;
+		}
+		buf_printf(&nodes, "%s is %s", n->name,
+			   n->state == NODE_DRAIN ? "drained" : "in quarantine");
+		if (n->reason[0])
+			buf_printf(&nodes, " (%s)", n->reason);
+	}
+	if (more)
+		buf_printf(&nodes, ", as %s %d more", more == 1 ? "is" : "are", more);
+	return err_set(err, ERR_INVALID,
+		       "nodes that could hold it take nothing new now: %s",
+		       buf_str(&nodes));
+}
+
 int words_never(const struct plan *p, const struct ask *a, struct err *err)
 {
 	const struct view *empty;
 
+	if (some_day(p, a))
+		return say_closed(p, err);
 	view_empty(p->fleet, &p->scratch->future);
 	empty = p->scratch->future;
 	for (size_t k = 0; k < a->role_count; k++) {
@@ -133,7 +168,7 @@ int plan_possible(const struct plan *p, const struct plan_job *job, struct err *
 
 	if (rc == 0)
 		rc = check_quota(p->groups, job->group, s, err);
-	if (rc == 0 && !shape_ever(p, s))
+	if (rc == 0 && !shape_ever(p, s) && !some_day(p, s->ask))
 		rc = words_never(p, s->ask, err);
 	shape_free(s);
 	return rc;
