@@ -50,13 +50,15 @@ enum plan_delta_kind {
 	PLAN_LEAVE, /* id: leaves the queue without running */
 	PLAN_HELD, /* job, places, since_ms, id: runs already (boot): takes its resources;
 		     * with id it was told to give way to that job */
-	PLAN_RELEASE,    /* id: gives back everything it was given */
+	PLAN_RELEASE, /* id, since_ms: gave back then everything it was given (0: at the time
+		       * of the last step); that it ran till then counts as past use */
 	PLAN_CHECKPOINT, /* id, since_ms: what it did until then is kept */
 	PLAN_QUOTA_USER, /* name, quota; NULL quota: no limit */
 	PLAN_QUOTA_GROUP,
 	PLAN_TENANT, /* name, tenant: a group's place in the tree; NULL tenant: the default */
 	PLAN_POLICY, /* policy */
-	PLAN_USED,   /* name (a group), used, since_ms: what it used in that hour */
+	PLAN_USED, /* name (a group), used, since_ms: all that its jobs used in that hour that
+		    * have ended; told at boot, and then known from PLAN_RELEASE */
 	PLAN_ASKED,  /* job: somebody asks for such a gang: it counts to what is typical */
 };
 

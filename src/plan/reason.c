@@ -2,7 +2,9 @@
 /* Why a job waits, said from what is so at the moment of asking: what is short, how
  * much of it is free, who holds it, who is ahead. */
 #include "plan/reason.h"
+
 #include "base/units.h"
+#include "plan/step.h"
 #include "plan/words.h"
 
 #define VICTIMS_TOLD 4
@@ -40,7 +42,7 @@ static void say_position(const struct plan *p, const struct entry *e,
 {
 	int position = plan_position(p, e->id);
 
-	if (head && tree_cmp(&head->at, e->at.first, e->at.second) < 0) {
+	if (head && e->bucket && order_before(head, e)) {
 		buf_adds(out, "; ");
 		reason_say_job(p, head->id, out);
 		buf_adds(out, " is ahead");
@@ -50,17 +52,6 @@ static void say_position(const struct plan *p, const struct entry *e,
 	else
 		buf_printf(out, "; number %d of %zu in the queue", position,
 			   plan_waiting(p));
-}
-
-/* A head that it would have to pass lets it: `r` says when that head starts. */
-static bool passes(const struct plan *p, const struct entry *e, const struct entry *head,
-		   int64_t now_ms, struct reservation *r)
-{
-	if (!head || tree_cmp(&head->at, e->at.first, e->at.second) >= 0)
-		return true;
-	backfill_reserve(p, head, r);
-	return backfill_quota_ok(e, head) &&
-	       backfill_ok(p, e, now_ms, r, &p->scratch->picks);
 }
 
 static const struct owner *stops(const struct entry *e, enum quota_short *what,
@@ -84,10 +75,11 @@ static bool claimed(const struct plan *p, const struct entry *e)
 	       !shape_fits(p, preempt_open(p), e->shape, &p->scratch->picks);
 }
 
-/* With r, which the caller ends, of the head that it may not pass. */
-static enum plan_reason_kind find(const struct plan *p, const struct entry *e,
-				  int64_t now_ms, struct reservation *r)
+/* With the head that it may not pass, and when that starts. */
+static enum plan_reason_kind find(const struct plan *plan, const struct entry *e,
+				  int64_t now_ms, const struct reservation **r)
 {
+	struct plan *p = (struct plan *)(uintptr_t)plan; /* what it remembers of heads */
 	enum quota_short what;
 	int limit;
 	const struct owner *o = e->claim ? NULL : stops(e, &what, &limit);
@@ -102,18 +94,24 @@ static enum plan_reason_kind find(const struct plan *p, const struct entry *e,
 		return PLAN_REASON_CAPACITY;
 	if (claimed(p, e))
 		return PLAN_REASON_ORDER;
-	return passes(p, e, queue_peek_head(p), now_ms, r) ? PLAN_REASON_NEW
-							   : PLAN_REASON_ORDER;
+	switch (step_hold(p, e, now_ms, &p->scratch->picks, r)) {
+	case HOLD_NONE:
+		return PLAN_REASON_NEW;
+	case HOLD_PROMISE:
+		return PLAN_REASON_GROUP_QUOTA;
+	case HOLD_WINDOW:
+	case HOLD_HEAD:
+		return PLAN_REASON_ORDER;
+	}
+	return PLAN_REASON_NEW;
 }
 
 enum plan_reason_kind reason_kind(const struct plan *p, const struct entry *e,
 				  int64_t now_ms)
 {
-	struct reservation r = { 0 };
-	enum plan_reason_kind kind = find(p, e, now_ms, &r);
+	const struct reservation *r = NULL;
 
-	backfill_fini(&r);
-	return kind;
+	return find(p, e, now_ms, &r);
 }
 
 static void say_quota(const struct entry *e, struct buf *out)
@@ -122,7 +120,11 @@ static void say_quota(const struct entry *e, struct buf *out)
 	int limit;
 	const struct owner *o = stops(e, &what, &limit);
 
-	words_quota(o, e->shape->ask, what, limit, out);
+	if (o)
+		words_quota(o, e->shape->ask, what, limit, out);
+	else
+		buf_adds(out, "would fit now, but only where places are promised to "
+			      "other groups");
 }
 
 static void say_never(const struct plan *p, const struct entry *e, struct buf *out)
@@ -165,7 +167,7 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 				 const struct plan_eyes *eyes, struct buf *words)
 {
 	const struct entry *e = map_get(p->jobs, job);
-	struct reservation r = { 0 };
+	const struct reservation *r = NULL;
 	enum plan_reason_kind kind;
 
 	if (!e || !(e->bucket || e->claim))
@@ -186,8 +188,11 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 	case PLAN_REASON_ORDER:
 		if (claimed(p, e))
 			say_claimed(p, words);
+		else if (r)
+			say_order(p, e, r->head, r, words);
 		else
-			say_order(p, e, queue_peek_head(p), &r, words);
+			buf_adds(words, "would fit now, but on nodes that are kept for "
+					"others before it would end");
 		break;
 	case PLAN_REASON_PREEMPTING:
 		say_preempting(p, e->claim, words);
@@ -197,7 +202,6 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 		buf_adds(words, "has not been looked at yet");
 		break;
 	}
-	backfill_fini(&r);
 	p->scratch->eyes = NULL;
 	return kind;
 }

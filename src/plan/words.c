@@ -83,6 +83,22 @@ void words_role(const struct ask_role *r, struct buf *out)
 		buf_printf(out, ", %d ports", r->any_ports);
 }
 
+const char *plan_reason_word(enum plan_reason_kind kind)
+{
+	static const char *const words[] = {
+		[PLAN_REASON_NONE] = "none",
+		[PLAN_REASON_NEW] = "starts",
+		[PLAN_REASON_CAPACITY] = "capacity",
+		[PLAN_REASON_ORDER] = "order",
+		[PLAN_REASON_USER_QUOTA] = "user-quota",
+		[PLAN_REASON_GROUP_QUOTA] = "group-quota",
+		[PLAN_REASON_NEVER] = "never",
+		[PLAN_REASON_PREEMPTING] = "preempting",
+	};
+
+	return words[kind];
+}
+
 const char *words_level(enum level l)
 {
 	static const char *const names[] = { [LEVEL_ANY] = "cluster",
@@ -142,11 +158,50 @@ static struct dim quota_dim(const struct owner *o, const struct ask *a,
 	return dim_of(DIM_PORTS, "jobs", 1, jobs);
 }
 
+/* The tree of groups says no: "group red holds 6 gpu, is guaranteed 4 and may borrow 2". */
+static void words_tenant(const struct tenant *t, const struct ask *a, bool kept, int dim,
+			 struct buf *out)
+{
+	const struct dims *m = &t->plan->dims;
+	int64_t unit = dim > 1 ? DEVICE_SHARE : 1;
+	int64_t want = dim == 0	  ? a->total.cpu_milli
+		       : dim == 1 ? a->total.memory_bytes
+				  : ask_milli(a, m->types[dim - 2]);
+	struct dim d = { .what = dim == 0   ? DIM_CPU
+				 : dim == 1 ? DIM_MEMORY
+					    : DIM_DEVICES,
+			 .name = dim == 0   ? "cpu"
+				 : dim == 1 ? "memory"
+					    : m->types[dim - 2] };
+
+	if (kept) {
+		words_amount(&d, (t->pool[dim] + t->kept_below[dim]) / unit, out);
+		buf_adds(out, " are there in all, of which ");
+		words_number(&d, t->kept_below[dim] / unit, out);
+		buf_adds(out, " are kept for groups to which they are guaranteed");
+	} else {
+		buf_printf(out, "group %s holds ", t->owner->name);
+		words_amount(&d, t->used[dim] / unit, out);
+		buf_adds(out, ", is guaranteed ");
+		words_number(&d, (t->guarantee[dim] > 0 ? t->guarantee[dim] : 0) / unit,
+			     out);
+		buf_adds(out, " and may borrow ");
+		words_number(&d, t->borrow[dim] / unit, out);
+	}
+	buf_adds(out, "; this job asks for ");
+	words_number(&d, want / unit, out);
+}
+
 void words_quota(const struct owner *o, const struct ask *a, enum quota_short what,
 		 int limit, struct buf *out)
 {
-	struct dim d = quota_dim(o, a, what, limit);
+	struct dim d;
 
+	if (what == QUOTA_BORROW || what == QUOTA_KEPT) {
+		words_tenant(o->tenant, a, what == QUOTA_KEPT, limit, out);
+		return;
+	}
+	d = quota_dim(o, a, what, limit);
 	buf_printf(out, "the quota of %s %s is ", o->is_group ? "group" : "user",
 		   o->name);
 	words_amount(&d, d.total, out);
