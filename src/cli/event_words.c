@@ -57,6 +57,8 @@ static void stop(const struct wire_event *e, struct buf *out)
 		   *text = doc_str(e->body, "text", NULL);
 
 	buf_adds(out, doc_str(e->body, "stop", "asked to stop"));
+	if (doc_get(e->body, "for"))
+		buf_printf(out, ", for job %" PRId64, doc_i64(e->body, "for", 0));
 	if (by)
 		buf_printf(out, ", by %s", by);
 	if (text)
