@@ -9,8 +9,9 @@
 #include "sim/muri_replay.h"
 #include "sim/parts.h"
 
-static const struct muri_policy *const policies[] = { &muri_srsf, &muri_srtf,
-						      &muri_tiresias };
+static const struct muri_policy *const policies[] = {
+	&muri_yard, &muri_blind, &muri_share, &muri_srsf, &muri_srtf, &muri_tiresias,
+};
 
 double muri_left(const struct muri_replay *r, int job)
 {
@@ -97,7 +98,8 @@ static void charge(struct muri_replay *r, double to)
 		struct muri_task *t = &r->tasks[r->running[i]];
 		const struct muri_job *j = &r->trace->jobs[r->running[i]];
 
-		r->busy_s += (to - r->now_s) * j->gpus;
+		if (t->lead == r->running[i])
+			r->busy_s += (to - r->now_s) * j->gpus;
 		/* In this order: Tiresias compares the sum with its limits, to the last bit. */
 		t->attained_s = t->attained_s + to - r->now_s;
 		if (t->due_s == to) {
@@ -105,8 +107,7 @@ static void charge(struct muri_replay *r, double to)
 			t->running = false;
 			r->ended[r->ended_count++] = r->running[i];
 		} else {
-			t->left -=
-				fmax(to - r->now_s - j->overhead_s, 0) / j->iteration_s;
+			t->left -= fmax(to - r->now_s - t->lost_s, 0) / t->pace_s;
 		}
 	}
 	r->now_s = to;
@@ -130,8 +131,15 @@ static void arrive(struct muri_replay *r)
 
 	for (; r->arrived < t->count && t->jobs[r->arrived].submit_s == r->now_s;
 	     r->arrived++) {
+		const struct muri_job *j = &t->jobs[r->arrived];
+
 		r->tasks[r->arrived] = (struct muri_task){
-			.left = t->jobs[r->arrived].iterations, .first_s = -1, .end_s = -1
+			.left = j->iterations,
+			.first_s = -1,
+			.end_s = -1,
+			.lead = (int)r->arrived,
+			.pace_s = j->iteration_s,
+			.lost_s = j->overhead_s,
 		};
 		r->queue[r->count++] = (int)r->arrived;
 	}
@@ -147,7 +155,8 @@ static void place(struct muri_replay *r)
 	for (size_t i = 0; i < r->count; i++) {
 		int id = r->queue[i];
 		struct muri_task *t = &r->tasks[id];
-		bool fits = muri_room_take(&room, r->trace->jobs[id].gpus);
+		bool fits = t->lead == id ? muri_room_take(&room, r->trace->jobs[id].gpus)
+					  : r->tasks[t->lead].running;
 
 		t->preemptions += t->running && !fits;
 		r->preemptions += t->running && !fits;
@@ -156,7 +165,7 @@ static void place(struct muri_replay *r)
 			continue;
 		if (t->first_s < 0)
 			t->first_s = r->now_s;
-		t->due_s = r->now_s + muri_left(r, id);
+		t->due_s = r->now_s + t->left * t->pace_s;
 		r->running[r->running_count++] = id;
 	}
 }
@@ -166,7 +175,8 @@ static void sample(struct muri_replay *r, struct sim_result *out)
 	int used = 0;
 
 	for (size_t i = 0; i < r->running_count; i++)
-		used += r->trace->jobs[r->running[i]].gpus;
+		if (r->tasks[r->running[i]].lead == r->running[i])
+			used += r->trace->jobs[r->running[i]].gpus;
 	sim_sample_add(out, &(struct sim_sample){
 				    .at = r->now_s,
 				    .use = (double)used / MURI_GPUS,
@@ -217,6 +227,8 @@ static void fill_figures(const struct muri_replay *r, struct sim_result *out)
 	if (ours_s > 0)
 		sim_figure_set(out, "use", r->busy_s / (ours_s * MURI_GPUS));
 	sim_figure_set(out, "events", (double)r->events);
+	if (r->policy->shares)
+		return; /* then a GPU does more work than the bounds know of */
 	sim_figure_set(out, "bound_avg_jct_s", avg_s);
 	sim_figure_set(out, "bound_makespan_s", makespan_s);
 }
@@ -278,6 +290,9 @@ static int run(const struct sim_setup *s, struct sim_result *out, struct err *er
 }
 
 static const struct sim_choice choices[] = {
+	{ "yard", "the set of greatest worth that fits (lengths known)" },
+	{ "yard-blind", "Gittins index, learned from what ended (lengths unknown)" },
+	{ "yard-share", "the same as yard, with up to four jobs on the same GPUs" },
 	{ "srsf", "least remaining GPU time first (lengths known)" },
 	{ "srtf", "shortest remaining time first (lengths known)" },
 	{ "tiresias",

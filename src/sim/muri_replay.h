@@ -12,6 +12,11 @@
 
 #include "sim/muri.h"
 
+enum {
+	MURI_GROUP_MAX = 4, /* that share the same GPUs */
+	MURI_RUNNING_MAX = MURI_GPUS * MURI_GROUP_MAX
+};
+
 struct muri_task {
 	double left;       /* iterations still to do */
 	double attained_s; /* time on GPUs so far, overheads counted in */
@@ -21,6 +26,10 @@ struct muri_task {
 	int preemptions;
 	bool running;
 	int level; /* for policies with levels; 0 at arrival */
+	/* Set at arrival as for a job alone; a policy that lets jobs share sets all three. */
+	int lead;      /* who has the place that it runs in: itself, or one before it */
+	double pace_s; /* seconds an iteration */
+	double lost_s; /* at the next event */
 };
 
 struct muri_replay {
@@ -32,7 +41,8 @@ struct muri_replay {
 	int *queue;              /* who has arrived and not ended */
 	size_t count;
 	size_t arrived;
-	int running[MURI_GPUS], ended[MURI_GPUS]; /* since the last event; at this one */
+	int running[MURI_RUNNING_MAX],
+		ended[MURI_RUNNING_MAX]; /* since the last event; at this */
 	size_t running_count, ended_count;
 	int64_t events, preemptions;
 	double busy_s; /* GPU seconds given */
@@ -46,10 +56,12 @@ struct muri_policy {
 	 * and arrivals in order at its end. */
 	void (*order)(struct muri_replay *r);
 	double (*wake)(const struct muri_replay *r); /* an event of its own; NULL: none */
+	bool shares;     /* may put several jobs on the same GPUs */
 	bool count_only; /* fits by free GPUs, not by nodes (as published for Tiresias) */
 };
 
-extern const struct muri_policy muri_srtf, muri_srsf, muri_tiresias;
+extern const struct muri_policy muri_yard, muri_blind, muri_share, muri_srtf, muri_srsf,
+	muri_tiresias;
 
 double muri_left(const struct muri_replay *r, int job); /* seconds of work still to do */
 

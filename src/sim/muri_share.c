@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+/* muri_share.c - our order when up to four jobs of one size may share their GPUs.
+ *
+ * As in muri_yard.c the set of greatest worth runs, but a place may hold a group: its
+ * worth is that of its jobs, each times how fast it is in the group.  For each number of
+ * places of a size the shortest jobs get one each; then each further job, the shorter
+ * first, joins the group that gains most by it, if one gains.  Fast jobs lose by a slow
+ * mate, so short jobs stay alone unless the mate uses what they leave idle.
+ *
+ * Worth falls less steeply with the time left than without sharing: where jobs overlap,
+ * what is done in all counts for more than who is first.
+ */
+#include "sim/muri_share.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "sim/muri_fill.h"
+
+static const struct muri_taste taste = {
+	.shorter = 0.4,
+	.wider = 0.6,
+	.long_queue = 40,
+	.critical = 1.1,
+	.critical_cut = 0.02,
+};
+
+enum {
+	DEEP = 12,      /* so many jobs are looked at for each place */
+	FINE = 8,       /* up to so many places every number is tried, ... */
+	STEP = 4,       /* ... then each of these */
+	MEMO = 1 << 16, /* paces remembered */
+	KINDS = 4095 /* jobs that differ in size, pace or phases; beyond, nothing is kept */
+};
+
+struct group {
+	int jobs[MURI_GROUP_MAX];
+	int count;
+	double worth;
+};
+
+struct share {
+	double *left_s, *worth; /* by job */
+	int *next;
+	bool *taken;
+	int *kind; /* from 1; 0: not remembered */
+	struct {
+		uint64_t key; /* the kinds in order, 12 bits each */
+		double pace_s;
+	} memo[MEMO];
+};
+
+static bool same_kind(const struct muri_job *a, const struct muri_job *b)
+{
+	return a->gpus == b->gpus && a->iteration_s == b->iteration_s &&
+	       memcmp(a->phase_s, b->phase_s, sizeof a->phase_s) == 0;
+}
+
+static void find_kinds(const struct muri_trace *t, int *kind)
+{
+	AUTO_FREE const struct muri_job **kinds = mem_alloc(KINDS, sizeof *kinds);
+	int count = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		int k = 0;
+
+		while (k < count && !same_kind(kinds[k], &t->jobs[i]))
+			k++;
+		if (k == KINDS)
+			continue;
+		kinds[k] = &t->jobs[i];
+		count += k == count;
+		kind[i] = k + 1;
+	}
+}
+
+static void *share_create(const struct muri_trace *t)
+{
+	struct share *s = mem_alloc(1, sizeof *s);
+
+	s->left_s = mem_alloc(t->count, sizeof *s->left_s);
+	s->worth = mem_alloc(t->count, sizeof *s->worth);
+	s->next = mem_alloc(t->count, sizeof *s->next);
+	s->taken = mem_alloc(t->count, sizeof *s->taken);
+	s->kind = mem_alloc(t->count, sizeof *s->kind);
+	find_kinds(t, s->kind);
+	return s;
+}
+
+static void share_destroy(void *state)
+{
+	struct share *s = state;
+
+	free(s->left_s);
+	free(s->worth);
+	free(s->next);
+	free(s->taken);
+	free(s->kind);
+	free(s);
+}
+
+/* 0: one of the group is of no kind that is remembered. */
+static uint64_t group_key(const struct share *s, const struct group *g)
+{
+	int kinds[MURI_GROUP_MAX];
+	uint64_t key = 0;
+
+	for (int i = 0; i < g->count; i++) {
+		int kind = s->kind[g->jobs[i]], at = i;
+
+		if (kind == 0)
+			return 0;
+		for (; at && kinds[at - 1] > kind; at--)
+			kinds[at] = kinds[at - 1];
+		kinds[at] = kind;
+	}
+	for (int i = 0; i < g->count; i++)
+		key = key << 12 | (uint64_t)kinds[i];
+	return key;
+}
+
+static double pace(struct muri_replay *r, const struct group *g)
+{
+	struct share *s = r->state;
+	const struct muri_job *jobs[MURI_GROUP_MAX];
+
+	if (g->count == 1)
+		return r->trace->jobs[g->jobs[0]].iteration_s;
+	uint64_t key = group_key(s, g);
+	size_t slot = (size_t)(key * 0x9E3779B97F4A7C15u >> 48) % MEMO;
+	if (key && s->memo[slot].key == key)
+		return s->memo[slot].pace_s;
+	for (int i = 0; i < g->count; i++)
+		jobs[i] = &r->trace->jobs[g->jobs[i]];
+	s->memo[slot].key = key;
+	s->memo[slot].pace_s = muri_pace(jobs, g->count);
+	return s->memo[slot].pace_s;
+}
+
+static double group_worth(struct muri_replay *r, const struct group *g)
+{
+	const struct share *s = r->state;
+	double sum = 0;
+
+	for (int i = 0; i < g->count; i++)
+		sum += r->trace->jobs[g->jobs[i]].iteration_s * s->worth[g->jobs[i]];
+	return sum / pace(r, g);
+}
+
+/* Puts a job where it adds most; nowhere, if it would only slow others down. */
+static void join(struct muri_replay *r, struct group *groups, int count, int job)
+{
+	struct group *best = NULL;
+	double best_worth = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct group g = groups[i];
+
+		if (g.count == MURI_GROUP_MAX)
+			continue;
+		g.jobs[g.count++] = job;
+		double worth = group_worth(r, &g);
+		if (worth > g.worth &&
+		    (!best || worth - g.worth > best_worth - best->worth)) {
+			best = &groups[i];
+			best_worth = worth;
+		}
+	}
+	if (!best)
+		return;
+	best->jobs[best->count++] = job;
+	best->worth = best_worth;
+}
+
+/* The best groups for so many places of a size; gives what they are worth. */
+static double pack(struct muri_replay *r, const struct muri_shelf *shelf, int size,
+		   int places, struct group *groups)
+{
+	const struct share *s = r->state;
+	double sum = 0;
+
+	for (int i = 0; i < places; i++) {
+		int job = shelf->jobs[size][i];
+		groups[i] = (struct group){ .jobs = { job },
+					    .count = 1,
+					    .worth = s->worth[job] };
+	}
+	for (int i = places; i < shelf->count[size] && i < places * DEEP; i++)
+		join(r, groups, places, shelf->jobs[size][i]);
+	for (int i = 0; i < places; i++)
+		sum += groups[i].worth;
+	return sum;
+}
+
+static void alone(struct muri_replay *r, int id)
+{
+	struct muri_task *t = &r->tasks[id];
+
+	t->lead = id;
+	t->pace_s = r->trace->jobs[id].iteration_s;
+	t->lost_s = r->trace->jobs[id].overhead_s;
+}
+
+/* Everybody in it pays for everybody's start. */
+static void bind(struct muri_replay *r, const struct group *g)
+{
+	double pace_s = pace(r, g), lost_s = 0;
+
+	for (int i = 0; i < g->count; i++)
+		lost_s += r->trace->jobs[g->jobs[i]].overhead_s;
+	for (int i = 0; i < g->count; i++) {
+		struct muri_task *t = &r->tasks[g->jobs[i]];
+
+		t->lead = g->jobs[0];
+		t->pace_s = pace_s;
+		t->lost_s = lost_s;
+	}
+}
+
+static void arrange(struct muri_replay *r, const struct muri_shelf *shelf,
+		    const int take[MURI_SIZES])
+{
+	struct share *s = r->state;
+	struct group groups[MURI_GPUS];
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->count; i++) {
+		alone(r, r->queue[i]);
+		s->taken[r->queue[i]] = false;
+	}
+	for (int size = MURI_SIZES - 1; size >= 0; size--) {
+		pack(r, shelf, size, take[size], groups);
+		for (int i = 0; i < take[size]; i++) {
+			bind(r, &groups[i]);
+			for (int k = 0; k < groups[i].count; k++) {
+				s->next[n++] = groups[i].jobs[k];
+				s->taken[groups[i].jobs[k]] = true;
+			}
+		}
+	}
+	for (size_t i = 0; i < r->count; i++)
+		if (!s->taken[r->queue[i]])
+			s->next[n++] = r->queue[i];
+	memcpy(r->queue, s->next, n * sizeof *s->next);
+}
+
+static void share_order(struct muri_replay *r)
+{
+	struct share *s = r->state;
+	struct muri_shelf shelf;
+	struct group groups[MURI_GPUS];
+	double worth[MURI_SIZES][MURI_GPUS + 1] = { 0 };
+	int take[MURI_SIZES];
+
+	muri_weigh(r, &taste, s->left_s, s->worth);
+	muri_shelve(r, DEEP, &shelf);
+	for (int size = 0; size < MURI_SIZES; size++) {
+		int most = MURI_GPUS >> size;
+
+		if (most > shelf.count[size])
+			most = shelf.count[size];
+		for (int n = 1; n <= most; n++)
+			if (n <= FINE || n % STEP == 0 || n == most)
+				worth[size][n] = pack(r, &shelf, size, n, groups);
+	}
+	muri_choose(worth, take);
+	arrange(r, &shelf, take);
+}
+
+const struct muri_policy muri_share = {
+	.name = "yard-share",
+	.create = share_create,
+	.destroy = share_destroy,
+	.order = share_order,
+	.shares = true,
+};
