@@ -242,14 +242,24 @@ static enum outcome role_verdict(const struct job *j, int role)
 	return OUTCOME_NONE;
 }
 
+/* Left by itself with 0 though it was told to go. */
+static bool done_in_grace(const struct task *t, const struct task_exit *x)
+{
+	return t->started_ms &&
+	       (exit_ok(x) || (x->kind == EXIT_STOPPED && !x->code && !x->signal));
+}
+
 /* What ends after a stop was asked says nothing about the work; but of one that gives way
  * success does: that task is done, whatever it was told. */
 static void judge(struct job *j, const struct event *e)
 {
-	int role = j->tasks[e->task].role;
+	const struct task *t = &j->tasks[e->task];
+	int role = t->role;
 	bool ok = exit_ok(&e->exit);
 
-	if (j->stop != STOP_NONE && !(j->stop == STOP_PREEMPTED && ok))
+	if (j->stop == STOP_PREEMPTED && done_in_grace(t, &e->exit))
+		ok = true;
+	else if (j->stop != STOP_NONE)
 		return;
 	j->tallies[role].ok += ok;
 	j->tallies[role].failed += !ok;

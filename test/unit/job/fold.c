@@ -90,6 +90,13 @@ static struct event letter(const struct job *j, int which)
 		e.way = 12;
 		e.time_ms = 62000;
 		break;
+	case 12:
+	case 13:
+		e.kind = EV_EXITED;
+		e.task = which - 12;
+		e.exit.kind = EXIT_STOPPED;
+		e.exit.signal = which == 13 ? 15 : 0;
+		break;
 	default:
 		break;
 	}
@@ -267,6 +274,18 @@ static void giving_way(void)
 	j = run_to_end(two_tasks(0), "abcdlej");
 	OK(j->outcome == OUTCOME_SUCCEEDED,
 	   "one that is done in its grace has succeeded");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abclmej");
+	OK(j->outcome == OUTCOME_SUCCEEDED, "also when it went because it was told to");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "aclmej");
+	OK(j->state == JOB_BACKOFF, "but not when it had not begun");
+	job_destroy(j);
+
+	j = run_to_end(two_tasks(0), "abcldnj");
+	OK(j->state == JOB_BACKOFF, "nor when the signal ended it");
 	job_destroy(j);
 
 	j = run_to_end(two_tasks(0), "abcldgj");
