@@ -8,6 +8,7 @@
 #include "yard/share.h"
 
 #define DEPTH_MAX 8 /* levels of the tree below the root */
+#define TYPES_MAX 8 /* device types in all rules together */
 
 /* ---- rules that go together ---- */
 
@@ -88,6 +89,52 @@ static int check_chain(const struct yard *y, const char *group, const char *pare
 	return 0;
 }
 
+struct types {
+	char names[TYPES_MAX + 1][DEVICE_TYPE_MAX];
+	int count;
+	const char *but;
+};
+
+static void note_type(struct types *t, const char *type)
+{
+	int i = 0;
+
+	while (i < t->count && !str_eq(t->names[i], type))
+		i++;
+	if (*type && i == t->count && t->count <= TYPES_MAX)
+		memcpy(t->names[t->count++], type, strlen(type) + 1);
+}
+
+static void note_types(void *arg, const char *group, const struct tenant_rule *r)
+{
+	struct types *t = arg;
+
+	if (str_eq(group, t->but))
+		return;
+	for (int i = 0; i < DEVICE_KINDS_MAX; i++) {
+		note_type(t, r->guarantee.devices[i].type);
+		note_type(t, r->borrow.devices[i].type);
+		note_type(t, r->lend.devices[i].type);
+	}
+	for (size_t i = 0; i < r->shape_count; i++)
+		note_type(t, r->shapes[i].devices.type);
+}
+
+/* The plan keeps an account of each for every group. */
+static int check_types(const struct yard *y, const char *group,
+		       const struct tenant_rule *rule, struct err *err)
+{
+	struct types t = { .but = group };
+
+	yard_each_tenant(y, note_types, &t);
+	note_types(&t, "", rule);
+	if (t.count <= TYPES_MAX)
+		return 0;
+	return err_set(err, ERR_INVALID,
+		       "guarantee: the rules of all groups may name %d device types",
+		       TYPES_MAX);
+}
+
 int yard_tenant_check(const struct yard *y, const char *group,
 		      const struct tenant_rule *rule, struct err *err)
 {
@@ -95,7 +142,8 @@ int yard_tenant_check(const struct yard *y, const char *group,
 		      children = { y, group, group, { 0 } };
 	struct tenant_rule above;
 
-	if (check_chain(y, group, rule->parent, err) < 0)
+	if (check_chain(y, group, rule->parent, err) < 0 ||
+	    check_types(y, group, rule, err) < 0)
 		return -1;
 	yard_each_tenant(y, add_child, &siblings);
 	yard_each_tenant(y, add_child, &children);
