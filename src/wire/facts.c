@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/facts.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -50,7 +49,8 @@ static int take_text(const struct doc_node *map, const char *key, char *out, siz
 	if (strlen(text) >= size)
 		return err_set(err, ERR_INVALID, "%s: at most %zu bytes are allowed", key,
 			       size - 1);
-	snprintf(out, size, "%s", text);
+	memset(out, 0, size);
+	memcpy(out, text, strlen(text));
 	return 0;
 }
 

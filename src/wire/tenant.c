@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "base/units.h"
 #include "wire/facts.h"
 
 #define NONE                                                                             \
@@ -65,14 +63,10 @@ static int bad(struct err *err, const char *field, const char *allowed)
 static int take_count(const struct doc_node *n, const char *field, int64_t max,
 		      int64_t *out, struct err *err)
 {
-	char text[UNITS_TEXT_MAX];
-
-	if (!n || n->kind == DOC_NULL)
+	if (!n || n->kind == DOC_NULL || doc_whole(n, 0, max, out) == 0)
 		return 0;
-	if (doc_whole(n, 0, max, out) == 0)
-		return 0;
-	snprintf(text, sizeof text, "%s: a whole number from 0", n->key ? n->key : "");
-	return bad(err, field, text);
+	return err_set(err, ERR_INVALID, "%s: %.64s: a whole number from 0 is wanted",
+		       field, n->key ? n->key : "");
 }
 
 /* Devices beyond the ones there is room for, or a name that is too long. */
@@ -89,7 +83,7 @@ static int take_devices(const struct doc_node *map, const char *field,
 			return bad(err, field, "at most 4 kinds of devices, by name");
 		if (take_count(n, field, INT32_MAX, &count, err) < 0)
 			return -1;
-		snprintf(out->devices[i].type, DEVICE_TYPE_MAX, "%s", n->key);
+		memcpy(out->devices[i].type, n->key, strlen(n->key) + 1);
 		out->devices[i].count = (int)count;
 	}
 	return 0;
@@ -136,7 +130,7 @@ static int take_shapes(const struct doc_node *list, struct tenant_rule *t,
 		struct tenant_shape *s = &t->shapes[t->shape_count++];
 		s->count = (int)count;
 		s->devices.count = (int)each;
-		snprintf(s->devices.type, DEVICE_TYPE_MAX, "%s", device);
+		memcpy(s->devices.type, device, strlen(device) + 1);
 	}
 	return 0;
 }
@@ -161,8 +155,10 @@ int wire_tenant_read(const struct doc_node *map, struct tenant_rule *t, struct e
 
 	if (strlen(name) >= sizeof now.parent)
 		return bad(err, "parent", "no group has so long a name");
-	if (parent)
-		snprintf(now.parent, sizeof now.parent, "%s", name);
+	if (parent) {
+		memset(now.parent, 0, sizeof now.parent);
+		memcpy(now.parent, name, strlen(name));
+	}
 	now.weight = (int)doc_i64(map, "weight", now.weight);
 	if (now.weight < 1 || now.weight > 1000)
 		return bad(err, "weight", "a whole number from 1 to 1000");
