@@ -61,6 +61,13 @@ static int64_t starved(const struct typical *t, int sum, int64_t cpu_milli)
 	return want > have ? want - have : 0;
 }
 
+static int64_t fragment_now(const struct typical *t, const struct stand *s, int at)
+{
+	if (s->fragment >= 0 && s->spot_count == 1)
+		return s->fragment;
+	return typical_fragment(t, &s->spots[at], s->cpu_milli);
+}
+
 static int64_t fragments(const struct typical *t, const struct stand *s, int64_t cpu)
 {
 	int64_t sum = 0;
@@ -107,7 +114,7 @@ static void try_shares(const struct rater *x, const struct stand *s, int at,
 	int share = r->devices[0].share_milli;
 	const uint16_t *left = s->of[at].left;
 	int64_t cpu = s->cpu_milli - r->cpu_milli;
-	int64_t before = typical_fragment(x->typical, &s->spots[at], s->cpu_milli);
+	int64_t before = fragment_now(x->typical, s, at);
 
 	for (int d = 0; d < s->spots[at].count; d++) {
 		struct score now = { .device = s->of[at].pool * DEVICES_MAX + d };
@@ -141,9 +148,8 @@ static void try_whole(const struct rater *x, const struct stand *s, int at,
 	if (count > after.count || after.left[after.count - count] < DEVICE_SHARE)
 		return;
 	spot_whole(&after, count);
-	now.terms[SCORE_FRAGMENT] =
-		micro(typical_fragment(x->typical, &s->spots[at], s->cpu_milli) -
-		      typical_fragment(x->typical, &after, cpu));
+	now.terms[SCORE_FRAGMENT] = micro(fragment_now(x->typical, s, at) -
+					  typical_fragment(x->typical, &after, cpu));
 	total(x, s, r, &now);
 	if (now.total > out->total)
 		*out = now;

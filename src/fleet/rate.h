@@ -35,7 +35,8 @@ struct stand {
 		bool will_do;               /* the task may have these */
 		uint16_t left[DEVICES_MAX]; /* by device */
 	} of[FLEET_POOLS];
-	uint8_t sizes; /* bit: tasks of that size are there; for clustering */
+	int64_t fragment; /* of the only spot, as it is; -1: not worked out */
+	uint8_t sizes;    /* bit: tasks of that size are there; for clustering */
 };
 
 struct rater {

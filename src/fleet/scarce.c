@@ -13,6 +13,7 @@ void stand_read(const struct fleet *f, int node, const struct need *n, struct st
 	const uint16_t *left = space_left(f, s);
 
 	out->cpu_milli = s->cpu_milli;
+	out->fragment = -1;
 	out->sum = out->spot_count = out->sizes = 0;
 	for (size_t i = 0; i < f->row_pools; i++) {
 		int count = __builtin_popcountll(m->pools[i].total), at = out->spot_count;
@@ -81,8 +82,11 @@ static void slots_reserve(struct scores *s, size_t nodes)
 	if ((int)nodes > s->node_cap) {
 		s->last = mem_realloc(s->last, nodes, sizeof *s->last);
 		s->free = mem_realloc(s->free, nodes, sizeof *s->free);
-		for (size_t i = (size_t)s->node_cap; i < nodes; i++)
+		s->known = mem_realloc(s->known, nodes, sizeof *s->known);
+		for (size_t i = (size_t)s->node_cap; i < nodes; i++) {
 			s->last[i] = 0;
+			s->known[i] = (struct known){ 0 };
+		}
 		s->node_cap = (int)nodes;
 	}
 }

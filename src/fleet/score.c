@@ -43,6 +43,7 @@ void scores_destroy(struct scores *s)
 	free(s->last);
 	free(s->held);
 	free(s->free);
+	free(s->known);
 	free(s->hidden);
 	free(s);
 }
@@ -76,7 +77,7 @@ void fleet_note_ask(struct fleet *f, const struct ask *a)
 		if (a->roles[i].count)
 			due |= typical_note(&s->typical, &a->roles[i], a->roles[i].count);
 	}
-	if (due)
+	if (due && typical_due(&s->typical))
 		learn(f);
 }
 
@@ -94,6 +95,21 @@ void fleet_set_typical(struct fleet *f, const struct ask *const *asks,
 	learn(f);
 }
 
+/* Many asks are rated on a node before it changes again. */
+static int64_t fragment_of(const struct fleet *f, int node, const struct stand *s)
+{
+	const struct scores *x = f->scores;
+	struct known *k = &x->known[node];
+
+	if (s->spot_count != 1 || !x->typical.learned)
+		return -1;
+	if (k->epoch != x->epoch || k->last != x->last[node])
+		*k = (struct known){ x->epoch, x->last[node],
+				     typical_fragment(&x->typical, s->spots,
+						      s->cpu_milli) };
+	return k->fragment;
+}
+
 static bool rate_node(const struct fleet *f, const struct ask *a, int node,
 		      struct score *out)
 {
@@ -103,6 +119,7 @@ static bool rate_node(const struct fleet *f, const struct ask *a, int node,
 	if (!role_room(&f->live, r, node, 1))
 		return false;
 	stand_read(f, node, r->device_count ? r->devices : NULL, &s);
+	s.fragment = fragment_of(f, node, &s);
 	rate(&f->scores->rater, &s, r, out);
 	return out->total != INT64_MIN;
 }

@@ -50,6 +50,10 @@ struct scores {
 	int classes[CLASSES_KNOWN]; /* a node of each */
 	int class_count;
 	struct node_class of[CLASSES_KNOWN];
+	struct known { /* by node: what is left in fragments, and for which state */
+		uint64_t epoch, last;
+		int64_t fragment;
+	} * known;
 	int *free; /* by node: milli of devices, as it was counted */
 	struct demand demands[TYPICAL_MAX];
 	size_t demand_count;

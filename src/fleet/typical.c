@@ -8,7 +8,9 @@
 
 #define SLOTS          (4 * TYPICAL_MAX)
 #define CPU_MOST       ((int64_t)1 << 32) /* sums stay in range */
-#define COVERED_PERMIL 950                /* the rarest asks are not typical */
+#define MOVED_PART     8 /* of the asks are others than was learned: it is learned anew */
+#define USUAL_MAX      256
+#define COVERED_PERMIL 950 /* the rarest asks are not typical */
 
 void typical_init(struct typical *t)
 {
@@ -182,7 +184,7 @@ static size_t usual(const struct typical *t, struct typical_shape *out, int64_t 
 		total += out[i].seen;
 	count = merge(out, t->shape_count);
 	qsort(out, count, sizeof *out, by_seen);
-	while (kept < count && *all * 1000 < total * COVERED_PERMIL)
+	while (kept < count && kept < USUAL_MAX && *all * 1000 < total * COVERED_PERMIL)
 		*all += out[kept++].seen;
 	qsort(out, kept, sizeof *out, by_need);
 	return kept;
@@ -203,26 +205,21 @@ static void make_limits(struct typical *t, const struct typical_shape *s, size_t
 	t->limit_count = kept;
 }
 
-static void make_groups(struct typical *t, const struct typical_shape *s, size_t count,
-			int64_t all)
+/* The groups of one kind; `s` is in the order of needs, so equals are neighbours. */
+static void make_kind(struct typical *t, int kind, const struct typical_shape *s,
+		      size_t count, int64_t all)
 {
+	struct typical_group *g = NULL;
 	size_t width = t->limit_count;
 
-	t->groups = mem_realloc(t->groups, count + 1, sizeof *t->groups);
-	t->weights =
-		mem_realloc(t->weights, (count + 1) * (width + 1), sizeof *t->weights);
-	memset(t->weights, 0, (count + 1) * (width + 1) * sizeof *t->weights);
-	t->group_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		struct typical_group *g =
-			t->group_count ? &t->groups[t->group_count - 1] : NULL;
-		if (!s[i].count)
+		if (!s[i].count || !(s[i].kinds >> kind & 1))
 			continue;
-		if (!g || g->milli != s[i].milli || g->count != s[i].count ||
-		    g->kinds != s[i].kinds) {
+		if (!g || g->milli != s[i].milli || g->count != s[i].count) {
 			g = &t->groups[t->group_count];
-			*g = (struct typical_group){ s[i].kinds, s[i].count, s[i].milli,
+			*g = (struct typical_group){ s[i].count, s[i].milli,
 						     (int)(t->group_count * width) };
+			memset(t->weights + g->weights_at, 0, width * sizeof *t->weights);
 			t->group_count++;
 		}
 		for (size_t k = 0; k < width; k++) {
@@ -231,6 +228,24 @@ static void make_groups(struct typical *t, const struct typical_shape *s, size_t
 					(int32_t)(s[i].seen * TYPICAL_ONE / all);
 		}
 	}
+}
+
+static void make_groups(struct typical *t, const struct typical_shape *s, size_t count,
+			int64_t all)
+{
+	size_t most = 1;
+
+	for (size_t i = 0; i < count; i++)
+		most += (size_t)__builtin_popcountll(s[i].kinds);
+	t->groups = mem_realloc(t->groups, most, sizeof *t->groups);
+	t->weights =
+		mem_realloc(t->weights, most * (t->limit_count + 1), sizeof *t->weights);
+	t->group_count = 0;
+	for (int kind = 0; kind < KINDS_MAX; kind++) {
+		t->kind_at[kind] = t->group_count;
+		make_kind(t, kind, s, count, all);
+	}
+	t->kind_at[KINDS_MAX] = t->group_count;
 }
 
 static void learn_prices(struct typical *t)
@@ -253,22 +268,51 @@ static void learn_prices(struct typical *t)
 	prices_learn(sizes, &t->prices);
 }
 
+static int64_t total_seen(const struct typical *t)
+{
+	int64_t total = 0;
+
+	for (size_t i = 0; i < t->shape_count; i++)
+		total += t->shapes[i].seen;
+	return total ? total : 1;
+}
+
+static void look_later(struct typical *t)
+{
+	t->learn_at = t->noted +
+		      (t->noted / 4 < TYPICAL_WINDOW ? t->noted / 4 : TYPICAL_WINDOW);
+}
+
+bool typical_due(struct typical *t)
+{
+	int64_t total = total_seen(t), moved = 0;
+
+	for (size_t i = 0; i < t->shape_count; i++) {
+		int64_t by = t->shapes[i].seen * TYPICAL_ONE / total - t->shapes[i].part;
+		moved += by < 0 ? -by : by;
+	}
+	if (t->learned && moved < TYPICAL_ONE / MOVED_PART)
+		look_later(t);
+	return t->noted >= t->learn_at;
+}
+
 void typical_learn(struct typical *t, const struct fleet *f)
 {
 	AUTO_FREE struct typical_shape *s = mem_alloc(t->shape_count + 1, sizeof *s);
-	int64_t all;
+	int64_t all, total = total_seen(t);
 	size_t count;
 
-	for (size_t i = 0; i < t->shape_count; i++)
+	for (size_t i = 0; i < t->shape_count; i++) {
+		t->shapes[i].part = t->shapes[i].seen * TYPICAL_ONE / total;
 		t->shapes[i].kinds =
 			t->shapes[i].count ? fleet_kinds_of(f, t->shapes[i].type) : 0;
+	}
 	count = usual(t, s, &all);
 	make_limits(t, s, count);
 	make_groups(t, s, count, all ? all : 1);
 	learn_prices(t);
 	t->learned++;
-	t->learn_at = t->noted +
-		      (t->noted / 4 < TYPICAL_WINDOW ? t->noted / 4 : TYPICAL_WINDOW);
+	look_later(t);
 }
 
 void spot_set(struct spot *s, int kind, const uint16_t *left, int count)
@@ -322,15 +366,16 @@ static size_t reached(const struct typical *t, int64_t cpu_milli)
 int64_t typical_fragment(const struct typical *t, const struct spot *s, int64_t cpu_milli)
 {
 	size_t limits = reached(t, cpu_milli);
+	const struct typical_group *g = t->groups + t->kind_at[s->kind];
+	const struct typical_group *end = t->groups + t->kind_at[s->kind + 1];
 	int64_t used = 0;
 	int below = 0, at = 0; /* what devices with less than the group wants have */
 
 	/* Everything is a fragment, but for what an ask of a group that fits can use. */
-	for (size_t i = 0; i < t->group_count && limits; i++) {
-		const struct typical_group *g = &t->groups[i];
+	for (; g < end && limits; g++) {
 		while (at < s->count && s->left[at] < g->milli)
 			below += s->left[at++];
-		if (s->count - at >= g->count && g->kinds >> s->kind & 1)
+		if (s->count - at >= g->count)
 			used += (int64_t)t->weights[(size_t)g->weights_at + limits - 1] *
 				(s->sum - below);
 	}

@@ -22,11 +22,12 @@ struct typical_shape {
 	char type[DEVICE_TYPE_MAX];
 	uint64_t kinds; /* that will do, when it was learned */
 	int64_t seen;
+	int64_t part; /* of all, × TYPICAL_ONE, when it was learned */
 };
 
-/* Typical asks that differ only in cpu. */
+/* Typical asks that may have devices of a kind, and differ only in cpu or in which other
+ * kinds would do. */
 struct typical_group {
-	uint64_t kinds;
 	int count, milli;
 	int weights_at; /* weights[weights_at + i]: of those that need at most limits[i] */
 };
@@ -39,7 +40,8 @@ struct typical {
 	bool given;           /* by somebody who knows what will come; nothing is noted */
 	int64_t learn_at;     /* when so many were noted */
 	uint64_t learned;     /* how often; 0: nothing is known */
-	struct typical_group *groups; /* by milli */
+	struct typical_group *groups;  /* of each kind: by milli */
+	size_t kind_at[KINDS_MAX + 1]; /* where those of a kind begin */
 	size_t group_count;
 	int64_t *limits; /* of cpu, ascending */
 	size_t limit_count;
@@ -56,7 +58,9 @@ bool typical_note(struct typical *t, const struct ask_role *r, int64_t times);
 /* Somebody knows what will come: from then on nothing is noted. */
 void typical_give(struct typical *t, const struct ask_role *r, int64_t times);
 void typical_forget(struct typical *t); /* all that was noted or given */
-/* Works out everything below `learned`. */
+/* Works out everything below `learned`.  typical_due(): false when what was learned is
+ * still right by and large; it is looked at again when more was noted. */
+bool typical_due(struct typical *t);
 void typical_learn(struct typical *t, const struct fleet *f);
 
 /* The devices of one kind on a node, as scores see them. */
