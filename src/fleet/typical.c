@@ -9,6 +9,7 @@
 #define SLOTS          (4 * TYPICAL_MAX)
 #define CPU_MOST       ((int64_t)1 << 32) /* sums stay in range */
 #define MOVED_PART     8 /* of the asks are others than was learned: it is learned anew */
+#define STALE_WINDOWS  16 /* after so many it is learned anew in any case */
 #define USUAL_MAX      256
 #define COVERED_PERMIL 950 /* the rarest asks are not typical */
 
@@ -32,7 +33,7 @@ void typical_fini(struct typical *t)
 void typical_forget(struct typical *t)
 {
 	t->shape_count = 0;
-	t->noted = t->since = 0;
+	t->noted = t->since = t->learned_at = 0;
 	t->given = false;
 	t->learn_at = TYPICAL_FIRST;
 	memset(t->slots, 0, SLOTS * sizeof *t->slots);
@@ -291,7 +292,8 @@ bool typical_due(struct typical *t)
 		int64_t by = t->shapes[i].seen * TYPICAL_ONE / total - t->shapes[i].part;
 		moved += by < 0 ? -by : by;
 	}
-	if (t->learned && moved < TYPICAL_ONE / MOVED_PART)
+	if (t->learned && moved < TYPICAL_ONE / MOVED_PART &&
+	    t->noted - t->learned_at < STALE_WINDOWS * TYPICAL_WINDOW)
 		look_later(t);
 	return t->noted >= t->learn_at;
 }
@@ -312,6 +314,7 @@ void typical_learn(struct typical *t, const struct fleet *f)
 	make_groups(t, s, count, all ? all : 1);
 	learn_prices(t);
 	t->learned++;
+	t->learned_at = t->noted;
 	look_later(t);
 }
 

@@ -39,6 +39,7 @@ struct typical {
 	int64_t noted, since; /* asks in all, since the counts were halved */
 	bool given;           /* by somebody who knows what will come; nothing is noted */
 	int64_t learn_at;     /* when so many were noted */
+	int64_t learned_at;   /* the same, of the last time */
 	uint64_t learned;     /* how often; 0: nothing is known */
 	struct typical_group *groups;  /* of each kind: by milli */
 	size_t kind_at[KINDS_MAX + 1]; /* where those of a kind begin */

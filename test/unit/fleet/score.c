@@ -388,7 +388,7 @@ static void learns(void)
 	OK(scores_decide(h.f, job.ask), "from enough it is");
 	OK(h.f->scores->typical.prices.share[30] == PRICE_ONE / 3,
 	   "three of such a share make a device");
-	for (int i = 0; i < 8 * TYPICAL_WINDOW; i++)
+	for (int i = 0; i < 40 * TYPICAL_WINDOW; i++)
 		fleet_note_ask(h.f, small.ask);
 	OK(!scores_decide(h.f, job.ask), "what nobody asks for any more is forgotten");
 	ask_destroy(job.ask);
