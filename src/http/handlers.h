@@ -4,7 +4,7 @@
 
 struct exchange;
 
-/* jobs.c, submit.c, wait.c, logs.c, exec.c */
+/* jobs.c, submit.c, why.c, wait.c, logs.c, exec.c */
 void handle_submit(struct exchange *ex);
 void handle_list(struct exchange *ex);
 void handle_show(struct exchange *ex);

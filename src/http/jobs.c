@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reading jobs: show, why, usage; and stopping one. */
+/* Reading jobs: show, usage; and stopping one. */
 #include "http/view.h"
 
 #include "base/json.h"
@@ -81,35 +81,6 @@ void handle_show(struct exchange *ex)
 	if (owned && j->state == JOB_ENDED)
 		shown_put(s->shown, epoch, j, json);
 	answer_json(ex, 200, json);
-}
-
-void handle_why(struct exchange *ex)
-{
-	struct buf *out = answer_scratch(ex);
-	AUTO_BUF struct buf words = { 0 };
-	struct json j;
-	struct err err;
-	AUTO_JOB struct job *owned = NULL;
-	const struct job *job = view_find(ex, &owned, &err);
-
-	if (!job) {
-		answer_error(ex, &err);
-		return;
-	}
-	if (job->state != JOB_ENDED)
-		yard_why(ex->server->config.yard, job, ex->who, &words);
-	json_init(&j, out);
-	json_object(&j, NULL);
-	json_i64(&j, "id", job->id);
-	json_str(&j, "state", job_state_word(job->state));
-	json_str(&j, "why", words.len ? words.data : job->reason ? job->reason : "");
-	int position = yard_position(ex->server->config.yard, job->id);
-	if (position)
-		json_i64(&j, "position", position);
-	else
-		json_null(&j, "position");
-	json_end(&j);
-	answer_json(ex, 200, out);
 }
 
 /* The series of an attempt, oldest first: [time_ms, cpu_ms, memory_bytes, pids]. */

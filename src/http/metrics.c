@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "http/handlers.h"
 #include "yard/stats.h"
+#include "yard/why.h"
 
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
@@ -51,6 +52,25 @@ static void add_jobs(struct buf *out, const struct yard_stats *s)
 	     "How long the job that waits longest has waited.");
 	buf_adds(out, "yard_queue_oldest_wait_seconds ");
 	add_seconds(out, s->oldest_wait_ms);
+	buf_addc(out, '\n');
+}
+
+static void add_estimates(struct buf *out, const struct yard *y)
+{
+	struct learn_score s;
+
+	yard_score(y, &s);
+	one(out, "estimates_total", "counter",
+	    "Estimates of starts that came true or not.", s.told);
+	one(out, "estimates_within_total", "counter",
+	    "Of these: the job started between the soonest and the latest told.",
+	    s.within);
+	one(out, "estimates_close_total", "counter",
+	    "Of these: within a fifth of the time told, or a minute.", s.close);
+	head(out, "estimate_error_seconds", "gauge",
+	     "How far the last estimates were off, the median.");
+	buf_adds(out, "yard_estimate_error_seconds ");
+	add_seconds(out, s.error_ms);
 	buf_addc(out, '\n');
 }
 
@@ -200,6 +220,7 @@ void handle_metrics(struct exchange *ex)
 
 	yard_stats(ex->server->config.yard, &s);
 	add_jobs(out, &s);
+	add_estimates(out, ex->server->config.yard);
 	add_commits(out, &s);
 	add_nodes(out, ex->server->config.yard);
 	add_server(out, ex->server);

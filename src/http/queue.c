@@ -10,6 +10,7 @@
 #include "who/who.h"
 #include "wire/api.h"
 #include "yard/stats.h"
+#include "yard/why.h"
 
 static void write_ask(struct json *j, const struct spec *s)
 {
@@ -51,6 +52,19 @@ static void write_waiting(struct exchange *ex, struct json *j, int64_t id,
 	json_end(j);
 }
 
+static void write_score(struct json *j, const struct yard *y)
+{
+	struct learn_score s;
+
+	yard_score(y, &s);
+	json_object(j, "estimates");
+	json_i64(j, "told", s.told);
+	json_i64(j, "within", s.within);
+	json_i64(j, "close", s.close);
+	json_i64(j, "error_ms", s.error_ms);
+	json_end(j);
+}
+
 void handle_queue(struct exchange *ex)
 {
 	struct yard *y = ex->server->config.yard;
@@ -68,6 +82,7 @@ void handle_queue(struct exchange *ex)
 	for (size_t i = 0; i < count && i < limit; i++)
 		write_waiting(ex, &j, ids[i], first + (int64_t)i);
 	json_end(&j);
+	write_score(&j, y);
 	if (count > limit)
 		json_i64(&j, "next", first + (int64_t)limit);
 	else

@@ -11,6 +11,7 @@
 #include "http/limits.h"
 #include "http/secret.h"
 #include "http/submit.h"
+#include "http/why.h"
 #include "pack/hash.h"
 #include "wire/outcome.h"
 
@@ -57,28 +58,6 @@ void submit_refuse(struct exchange *ex, const struct problems *problems)
 	if (problems_err(problems, &err) == 0)
 		err_set(&err, ERR_INTERNAL, "the job file was refused without a reason");
 	answer_status(ex, wire_http_status(err.code), &err, problems);
-}
-
-/* Checks everything a submit would, and says what would happen now. */
-static void dry_run(struct exchange *ex, const struct spec *spec)
-{
-	struct buf *out = answer_scratch(ex);
-	AUTO_BUF struct buf words = { 0 }, text = { 0 };
-	struct json j;
-	struct err err;
-
-	if (yard_try(ex->server->config.yard, ex->who, spec, &words, &err) < 0) {
-		answer_error(ex, &err);
-		return;
-	}
-	spec_to_json(spec, &text);
-	json_init(&j, out);
-	json_object(&j, NULL);
-	json_bool(&j, "dry_run", true);
-	json_str(&j, "words", buf_str(&words));
-	json_raw(&j, "spec", buf_str(&text));
-	json_end(&j);
-	answer_json(ex, 200, out);
 }
 
 int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *err)
@@ -137,7 +116,7 @@ void handle_submit(struct exchange *ex)
 		return;
 	}
 	if (param_bool(ex, "dry_run")) {
-		dry_run(ex, spec);
+		why_dry_run(ex, spec);
 		return;
 	}
 	submit_spec(ex, TAKE(spec), key,

@@ -15,6 +15,7 @@ struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no nu
 enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 			       const struct plan_eyes *eyes, struct buf *words);
 
+const char *plan_reason_word(enum plan_reason_kind kind); /* "capacity" */
 /* The same without where it is in the queue and who is ahead. */
 enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 				 const struct plan_eyes *eyes, struct buf *words);

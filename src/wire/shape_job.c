@@ -132,9 +132,46 @@ static const struct wire_field submitted[] = {
 	{ "again", WIRE_BOOL, 0, "the idempotency key was known: nothing new was made" },
 	{ 0 }
 };
+static const struct wire_field ahead_job[] = {
+	{ "id", WIRE_INT, 0, "its number" },
+	{ "name", WIRE_TEXT, 0, "as its file says" },
+	{ "owner", WIRE_TEXT, 0, "whose it is" },
+	{ "group", WIRE_TEXT, 0, "whose group's it is" },
+	{ 0 }
+};
+static const struct wire_field ends[] = {
+	{ "id", WIRE_INT, 0, "a job that runs now" },
+	{ "ends_ms", WIRE_INT, 0, "when it will probably end" },
+	{ 0 }
+};
+static const struct wire_field estimate[] = {
+	{ "soonest_ms", WIRE_INT, 0, "when it may start, as milliseconds since 1970" },
+	{ "likely_ms", TIME, "when it will probably start; null: no telling" },
+	{ "latest_ms", TIME, "one in ten starts later; null: no telling" },
+	{ "sure", WIRE_INT, 0, "percent: how often such estimates hold" },
+	{ "after", WIRE_LIST, 0, "whose ends make the room, of those you may see; the last first", "ends" },
+	{ 0 }
+};
+static const struct wire_field offer[] = {
+	{ "text", WIRE_TEXT, 0, "what would start now: \"with 4 gpu instead of 8\"" },
+	{ "flags", WIRE_TEXT, 0, "how to ask `yard run` for that; empty: it has no flag for it" },
+	{ 0 }
+};
+#define WHY_FIELDS                                                                                             \
+	{ "kind", WIRE_TEXT, WIRE_NULL, "what keeps it; starts: nothing does; null: it does not wait",         \
+	  .words = "starts capacity order user-quota group-quota never preempting" },                          \
+	{ "reason", WIRE_TEXT, WIRE_NULL, "one sentence of cause" },                                           \
+	{ "position", WIRE_INT, WIRE_NULL, "in the queue: 1 is the head; null: it does not wait" },            \
+	{ "waiting", WIRE_INT, 0, "how many are in the queue" },                                               \
+	{ "ahead_count", WIRE_INT, 0, "jobs that take room before it" },                                       \
+	{ "ahead", WIRE_LIST, 0, "the first of them, of those you may see", "ahead_job" },                     \
+	{ "freed_by", WIRE_INT, WIRE_NULL, "a job whose end alone would make room" },                          \
+	{ "estimate", WIRE_OBJECT, WIRE_NULL, "when it will start; null: no telling", "estimate" },            \
+	{ "offers", WIRE_LIST, 0, "what would start now in its place, each tried; the best first", "offer" }
 static const struct wire_field dry_run[] = {
 	{ "dry_run", WIRE_BOOL, 0, "true: nothing was made" },
 	{ "words", WIRE_TEXT, 0, "whether it would start now, or what it would wait for" },
+	WHY_FIELDS,
 	{ "spec", WIRE_OBJECT, 0, "the job file with every default written out", WIRE_JOB_FILE },
 	{ 0 }
 };
@@ -146,7 +183,7 @@ static const struct wire_field why[] = {
 	{ "id", WIRE_INT, 0, "the job's number" },
 	{ "state", WIRE_TEXT, 0, "where it stands", .words = STATES },
 	{ "why", WIRE_TEXT, 0, "what it waits for, or why it ended so" },
-	{ "position", WIRE_INT, WIRE_NULL, "in the queue: 1 is the head; null: it does not wait" },
+	WHY_FIELDS,
 	{ 0 }
 };
 static const struct wire_field usage[] = {
@@ -195,9 +232,17 @@ static const struct wire_field waiting[] = {
 	{ "reason", WIRE_TEXT, WIRE_NULL, "what it waits for" },
 	{ 0 }
 };
+static const struct wire_field estimate_score[] = {
+	{ "told", WIRE_INT, 0, "estimates that can be judged, since the daemon began" },
+	{ "within", WIRE_INT, 0, "that came between the soonest and the latest told" },
+	{ "close", WIRE_INT, 0, "within a fifth of the time told, or a minute" },
+	{ "error_ms", WIRE_INT, 0, "how far the last were off, the median" },
+	{ 0 }
+};
 static const struct wire_field queue[] = {
 	{ "waiting", WIRE_INT, 0, "how many wait in all" },
 	{ "queue", WIRE_LIST, 0, "in order", "waiting" },
+	{ "estimates", WIRE_OBJECT, 0, "how good the estimates of starts were", "estimate_score" },
 	{ "next", WIRE_INT, WIRE_NULL, "pass it as `from` for the next page; null: there is none" },
 	{ 0 }
 };
@@ -279,6 +324,10 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "output", "a folder that a job keeps", output },
 	{ "job", "all about one job", job },
 	{ "submitted", "the new job", submitted, "{\"id\":7,\"again\":false}" },
+	{ "ahead_job", "a job that is ahead of another", ahead_job },
+	{ "ends", "when a job will probably end", ends },
+	{ "estimate", "when a job will probably start", estimate },
+	{ "offer", "a smaller request that would start now", offer },
 	{ "dry_run", "what a submit would do", dry_run },
 	{ "stop", "why it is to be stopped", stop, "{\"reason\":\"wrong data\"}", true },
 	{ "why", "what a job waits for", why },
@@ -288,6 +337,7 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "job_clone", "what the new job has otherwise", job_clone, "{\"name\":\"again\"}", true },
 	{ "ask", "what a waiting job asks for", ask },
 	{ "waiting", "a job in the queue", waiting },
+	{ "estimate_score", "how good estimates were", estimate_score },
 	{ "queue", "who waits", queue },
 	{ "event_exit", "how a task ended", event_exit },
 	{ "event_place", "where a task was put", event_place },

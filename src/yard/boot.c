@@ -110,6 +110,8 @@ int yard_boot(struct yard *y, struct err *err)
 		return -1;
 	y->engine->ops->begin(y->engine);
 	yard_array_count(y);
+	if (yard_learn_boot(y, err) < 0)
+		return -1;
 	redo(y);
 	y->booting = false;
 	if (yard_resume_forgetting(y, err) < 0)
@@ -127,6 +129,7 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 	y->config = *c;
 	y->world = c->world;
 	y->plan = plan_create();
+	yard_hope_init(y);
 	y->live = map_create();
 	y->keys = map_create();
 	y->per_owner = map_create();
@@ -194,6 +197,7 @@ void yard_destroy(struct yard *y)
 	free_values(y->users);
 	free_values(y->quotas);
 	yard_told_end(y);
+	yard_hope_fini(y);
 	plan_destroy(y->plan);
 	free(y->nodes);
 	yard_share_fini(y);

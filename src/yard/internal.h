@@ -12,6 +12,8 @@
  *   place.c    the plan's deltas and decisions
  *   told.c     what the plan is told, written down (tape.c: the file)
  *   share.c    how the nodes are shared: facts of nodes, rules of groups, the policy
+ *   hope.c     how long jobs run and when they start, learned and scored
+ *   why.c      why a job waits, behind whom, until when, and what would start now
  *   query.c    what callers may read
  */
 #pragma once
@@ -69,6 +71,21 @@ int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err);
 void yard_plan_step(struct yard *y);
 
+/* What a spec asks of the plan; valid during the call. */
+void yard_with_plan_job(struct yard *y, const struct spec *s, const char *user,
+			const char *group,
+			void (*call)(void *arg, const struct plan_job *job), void *arg);
+
+/* hope.c: how long jobs run and when they start */
+void yard_hope_init(struct yard *y);
+void yard_hope_fini(struct yard *y);
+int yard_learn_boot(struct yard *y, struct err *err); /* from what ended last */
+void yard_learn(struct yard *y, const struct job *j); /* it has ended */
+void yard_fill_guess(const struct yard *y, const struct spec *s, struct plan_job *out);
+void yard_estimate(struct yard *y, int64_t job, struct plan_when *out); /* and keeps it */
+void yard_hope_fresh(struct yard *y); /* after a step */
+void yard_hope_over(struct yard *y, const struct job *j, enum event_kind kind);
+
 /* told.c: what the plan is told and asked, written down when the settings say so */
 int yard_told_begin(struct yard *y, struct err *err);
 void yard_told_end(struct yard *y);
@@ -96,7 +113,10 @@ void yard_forgotten(struct yard *y, const struct forget *forgets, size_t count);
 void yard_free_forgets(struct forget *forgets, size_t count);
 int yard_resume_forgetting(struct yard *y, struct err *err); /* at boot */
 
-/* submit.c: what one who is not admin may give */
+/* submit.c: all that a submit is checked for; what one who is not admin may give */
+int yard_check_submit(struct yard *y, const struct principal *who, const struct spec *s,
+		      struct err *err);
+const char *yard_group_of(const struct principal *who, const struct spec *s);
 int yard_check_priority(const struct yard *y, const struct principal *who, int priority,
 			struct err *err);
 

@@ -62,6 +62,19 @@ static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
 	return (struct gang_roles){ roles, s->role_count };
 }
 
+void yard_with_plan_job(struct yard *y, const struct spec *s, const char *user,
+			const char *group,
+			void (*call)(void *arg, const struct plan_job *job), void *arg)
+{
+	struct plan_job pj = { .user = user,
+			       .group = group,
+			       .submit_ms = world_now_ms(y->world) };
+	AUTO_ROLES struct gang_roles roles = fill_job(s, &pj);
+
+	yard_fill_guess(y, s, &pj);
+	call(arg, &pj);
+}
+
 /* What became of it so far: one that gave way keeps its age. */
 static void fill_life(const struct job *j, struct plan_job *out)
 {
@@ -77,6 +90,8 @@ void yard_plan_wait(struct yard *y, const struct job *j)
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
 	fill_life(j, &pj);
+	yard_fill_guess(y, j->spec, &pj);
+	y->fresh_job = j->id;
 	yard_tell(y, &d);
 }
 
@@ -88,6 +103,7 @@ void yard_plan_held(struct yard *y, const struct job *j)
 	struct plan_delta d = { .kind = PLAN_HELD, .job = &pj, .places = places };
 
 	fill_life(j, &pj);
+	yard_fill_guess(y, j->spec, &pj);
 	for (size_t i = 0; i < j->task_count; i++)
 		places[i] = j->tasks[i].place;
 	d.place_count = j->task_count;
@@ -216,5 +232,6 @@ void yard_plan_step(struct yard *y)
 	for (size_t i = 0; i < ds.count; i++)
 		carry_out(y, &ds.items[i]);
 	free(ds.items);
+	yard_hope_fresh(y);
 	stay_awake(y);
 }

@@ -216,6 +216,7 @@ void yard_record(struct yard *y, struct event *e, yard_done done, void *arg)
 
 		yard_mark_dirty(y, l);
 		effects = job_apply(l->job, e);
+		yard_hope_over(y, l->job, kind);
 		/* What the timer meant is over; the new state's effects set it again. */
 		if (l->timer && l->job->state != before)
 			world_timer_stop(l->timer);
@@ -227,8 +228,10 @@ void yard_record(struct yard *y, struct event *e, yard_done done, void *arg)
 		return;
 	yard_follow_up(y, l, effects);
 	tell_family(y, l, kind);
-	if (kind == EV_ENDED)
+	if (kind == EV_ENDED) {
+		yard_learn(y, l->job);
 		tell_dependants(y, l);
+	}
 }
 
 void yard_record_submit(struct yard *y, struct event *e, struct spec *spec,

@@ -79,6 +79,10 @@ struct yard {
 	struct world *world;
 	struct plan *plan;
 	struct told *told; /* NULL: nothing is written down */
+	struct learn *learn;
+	struct map *hopes;   /* id → what was told of its start: hope.c */
+	int64_t fresh_job;   /* the last that joined the queue; 0: it was looked at */
+	int64_t fresh_at_ms; /* not before then */
 	struct engine *engine;
 	struct map *live;      /* id → struct live */
 	struct map *keys;      /* "owner\nkey" → struct live */

@@ -69,7 +69,7 @@ static int check_dependencies(struct yard *y, const struct principal *who,
 	return 0;
 }
 
-static const char *group_of(const struct principal *who, const struct spec *s)
+const char *yard_group_of(const struct principal *who, const struct spec *s)
 {
 	return s->group && *s->group ? s->group : who->group;
 }
@@ -130,10 +130,10 @@ static int check_inputs(const struct principal *who, const struct spec *s,
 		s->inputs[0].name, who->name);
 }
 
-static int check_submit(struct yard *y, const struct principal *who, const struct spec *s,
-			struct err *err)
+int yard_check_submit(struct yard *y, const struct principal *who, const struct spec *s,
+		      struct err *err)
 {
-	const char *group = group_of(who, s);
+	const char *group = yard_group_of(who, s);
 
 	if (!principal_is_admin(who) && !str_eq(group, who->group) &&
 	    !principal_in(who, group))
@@ -174,14 +174,14 @@ void yard_submit(struct yard *y, const struct principal *who, struct spec *spec,
 		known = err_set(&err, ERR_BUSY,
 				"the yard cannot write to its disk now: %s",
 				y->trouble.text);
-	if (known < 0 || check_submit(y, who, owned, &err) < 0) {
+	if (known < 0 || yard_check_submit(y, who, owned, &err) < 0) {
 		yard_refuse(y, &err, done, arg);
 		return;
 	}
 	ensure_user(y, who);
 	struct event e = { .kind = EV_SUBMITTED, .uid = who->uid };
 	e.by = mem_strdup(who->name);
-	e.group = mem_strdup(group_of(who, owned));
+	e.group = mem_strdup(yard_group_of(who, owned));
 	e.key = mem_strdup(key);
 	e.digest = mem_strdup(digest);
 	yard_record_submit(y, &e, TAKE(owned), done, arg);
@@ -249,19 +249,4 @@ void yard_set_quota(struct yard *y, const struct principal *who, const char *sco
 	yard_note_quota(y, scope, name, q);
 	y->step_asked = true;
 	yard_record(y, &e, done, arg);
-}
-
-int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
-	     struct buf *words, struct err *err)
-{
-	size_t waiting = plan_waiting(y->plan);
-
-	if (check_submit(y, who, spec, err) < 0)
-		return -1;
-	if (waiting)
-		buf_printf(words, "it would join the queue behind %zu waiting job%s",
-			   waiting, waiting == 1 ? "" : "s");
-	else
-		buf_adds(words, "nothing is waiting: it would be looked at at once");
-	return 0;
 }

@@ -75,10 +75,6 @@ void yard_each_quota(const struct yard *y,
 		     void (*each)(void *arg, const char *scope, const char *name,
 				  const struct quota *q),
 		     void *arg);
-/* What spec would meet now: 0, or why it can never run; words: would it start now, or why not. */
-int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
-	     struct buf *words, struct err *err);
-
 /* As in yard_config, from now on. */
 void yard_set_limits(struct yard *y, int64_t max_jobs_per_user, int64_t max_priority,
 		     int64_t log_limit_bytes);

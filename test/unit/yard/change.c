@@ -8,6 +8,7 @@
 #include "store/docs.h"
 #include "world/log.h"
 #include "world/world_sim.h"
+#include "yard/why.h"
 #include "yard/yard.h"
 
 struct rig {
@@ -242,7 +243,7 @@ static void test_no_account(void)
 	struct principal near = { .name = "near", .group = "default", .uid = 1000 };
 	struct answer a = { 0 }, b = { 0 }, c = { 0 };
 	struct err err;
-	AUTO_BUF struct buf words = { 0 };
+	struct yard_reason reason;
 
 	far.role = near.role = ROLE_MEMBER;
 	far.scopes = near.scopes = SCOPE_ALL;
@@ -258,7 +259,8 @@ static void test_no_account(void)
 	OK(c.came && c.err.code == ERR_NONE, "a job without such files runs: %s",
 	   c.err.text);
 	AUTO_SPEC struct spec *dry = a_spec(true);
-	OK(yard_try(g.yard, &far, dry, &words, &err) < 0, "a dry run says the same");
+	OK(yard_try(g.yard, &far, dry, &reason, &err) < 0, "a dry run says the same");
+	yard_reason_fini(&reason);
 	OK(yard_jobs_of(g.yard, "far") <= 1, "their jobs are counted");
 	crash(&g);
 	store_disk_destroy(g.disk);
