@@ -31,13 +31,19 @@ enum {
 	FINE = 8,       /* up to so many places every number is tried, ... */
 	STEP = 4,       /* ... then each of these */
 	MEMO = 1 << 16, /* paces remembered */
-	KINDS = 4095 /* jobs that differ in size, pace or phases; beyond, nothing is kept */
+	KIND_BITS = 12,
+	KINDS = (1 << KIND_BITS) -
+		1 /* of size, pace and phases; more are not remembered */
 };
 
 struct group {
 	int jobs[MURI_GROUP_MAX];
 	int count;
-	double worth;
+	uint64_t
+		key; /* the kinds of its jobs in order, KIND_BITS each; 0: not remembered */
+	double load;   /* worth of its jobs, times what an iteration takes each alone */
+	double pace_s; /* seconds an iteration */
+	double worth;  /* load / pace_s */
 };
 
 struct share {
@@ -46,7 +52,7 @@ struct share {
 	bool *taken;
 	int *kind; /* from 1; 0: not remembered */
 	struct {
-		uint64_t key; /* the kinds in order, 12 bits each */
+		uint64_t key; /* of the group */
 		double pace_s;
 	} memo[MEMO];
 };
@@ -100,92 +106,88 @@ static void share_destroy(void *state)
 	free(s);
 }
 
-/* 0: one of the group is of no kind that is remembered. */
-static uint64_t group_key(const struct share *s, const struct group *g)
+/* The key of a group that one more of this kind joins: the same in whatever order. */
+static uint64_t key_with(uint64_t key, int kind)
 {
-	int kinds[MURI_GROUP_MAX];
-	uint64_t key = 0;
+	int shift = 0;
 
-	for (int i = 0; i < g->count; i++) {
-		int kind = s->kind[g->jobs[i]], at = i;
-
-		if (kind == 0)
-			return 0;
-		for (; at && kinds[at - 1] > kind; at--)
-			kinds[at] = kinds[at - 1];
-		kinds[at] = kind;
-	}
-	for (int i = 0; i < g->count; i++)
-		key = key << 12 | (uint64_t)kinds[i];
-	return key;
+	if (key == 0 || kind == 0)
+		return 0;
+	while ((key >> shift & KINDS) > (uint64_t)kind)
+		shift += KIND_BITS;
+	uint64_t low = key & ((UINT64_C(1) << shift) - 1);
+	return (key >> shift << KIND_BITS | (uint64_t)kind) << shift | low;
 }
 
-static double pace(struct muri_replay *r, const struct group *g)
+/* The pace of a group when a job joins it. */
+static double pace_with(struct muri_replay *r, const struct group *g, int job)
 {
 	struct share *s = r->state;
 	const struct muri_job *jobs[MURI_GROUP_MAX];
-
-	if (g->count == 1)
-		return r->trace->jobs[g->jobs[0]].iteration_s;
-	uint64_t key = group_key(s, g);
+	uint64_t key = key_with(g->key, s->kind[job]);
 	size_t slot = (size_t)(key * 0x9E3779B97F4A7C15u >> 48) % MEMO;
+
 	if (key && s->memo[slot].key == key)
 		return s->memo[slot].pace_s;
 	for (int i = 0; i < g->count; i++)
 		jobs[i] = &r->trace->jobs[g->jobs[i]];
+	jobs[g->count] = &r->trace->jobs[job];
 	s->memo[slot].key = key;
-	s->memo[slot].pace_s = muri_pace(jobs, g->count);
+	s->memo[slot].pace_s = muri_pace(jobs, g->count + 1);
 	return s->memo[slot].pace_s;
 }
 
-static double group_worth(struct muri_replay *r, const struct group *g)
+static struct group group_of(const struct muri_replay *r, int job)
 {
 	const struct share *s = r->state;
-	double sum = 0;
+	double alone_s = r->trace->jobs[job].iteration_s;
 
-	for (int i = 0; i < g->count; i++)
-		sum += r->trace->jobs[g->jobs[i]].iteration_s * s->worth[g->jobs[i]];
-	return sum / pace(r, g);
+	return (struct group){
+		.jobs = { job },
+		.count = 1,
+		.key = (uint64_t)s->kind[job],
+		.load = alone_s * s->worth[job],
+		.pace_s = alone_s,
+		.worth = s->worth[job],
+	};
 }
 
 /* Puts a job where it adds most; nowhere, if it would only slow others down. */
 static void join(struct muri_replay *r, struct group *groups, int count, int job)
 {
+	const struct share *s = r->state;
+	double load = r->trace->jobs[job].iteration_s * s->worth[job];
+	double best_gain = 0, best_pace_s = 0;
 	struct group *best = NULL;
-	double best_worth = 0;
 
-	for (int i = 0; i < count; i++) {
-		struct group g = groups[i];
-
-		if (g.count == MURI_GROUP_MAX)
+	for (struct group *g = groups; g < groups + count; g++) {
+		if (g->count == MURI_GROUP_MAX)
 			continue;
-		g.jobs[g.count++] = job;
-		double worth = group_worth(r, &g);
-		if (worth > g.worth &&
-		    (!best || worth - g.worth > best_worth - best->worth)) {
-			best = &groups[i];
-			best_worth = worth;
+		double pace_s = pace_with(r, g, job);
+		double gain = (g->load + load) / pace_s - g->worth;
+		if (gain > best_gain) {
+			best = g;
+			best_gain = gain;
+			best_pace_s = pace_s;
 		}
 	}
 	if (!best)
 		return;
+	best->key = key_with(best->key, s->kind[job]);
 	best->jobs[best->count++] = job;
-	best->worth = best_worth;
+	best->load += load;
+	best->pace_s = best_pace_s;
+	best->worth = best->load / best_pace_s;
 }
 
 /* The best groups for so many places of a size; gives what they are worth. */
 static double pack(struct muri_replay *r, const struct muri_shelf *shelf, int size,
 		   int places, struct group *groups)
 {
-	const struct share *s = r->state;
 	double sum = 0;
 
-	for (int i = 0; i < places; i++) {
-		int job = shelf->jobs[size][i];
-		groups[i] = (struct group){ .jobs = { job },
-					    .count = 1,
-					    .worth = s->worth[job] };
-	}
+	for (int i = 0; i < places; i++)
+		groups[i] = group_of(r, shelf->jobs[size][i]);
 	for (int i = places; i < shelf->count[size] && i < places * DEEP; i++)
 		join(r, groups, places, shelf->jobs[size][i]);
 	for (int i = 0; i < places; i++)
@@ -205,7 +207,7 @@ static void alone(struct muri_replay *r, int id)
 /* Everybody in it pays for everybody's start. */
 static void bind(struct muri_replay *r, const struct group *g)
 {
-	double pace_s = pace(r, g), lost_s = 0;
+	double lost_s = 0;
 
 	for (int i = 0; i < g->count; i++)
 		lost_s += r->trace->jobs[g->jobs[i]].overhead_s;
@@ -213,7 +215,7 @@ static void bind(struct muri_replay *r, const struct group *g)
 		struct muri_task *t = &r->tasks[g->jobs[i]];
 
 		t->lead = g->jobs[0];
-		t->pace_s = pace_s;
+		t->pace_s = g->pace_s;
 		t->lost_s = lost_s;
 	}
 }
