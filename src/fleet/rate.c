@@ -80,9 +80,8 @@ static int64_t fragments(const struct typical *t, const struct stand *s, int64_t
 /* Of F's differences, in 1/1,000,000 of a device; rounded down. */
 static int64_t micro(int64_t fragment)
 {
-	return fragment * 1000 >> 20;
+	return fragment * 1000 >> TYPICAL_BITS;
 }
-_Static_assert(TYPICAL_ONE == 1 << 20, "see micro()");
 
 static void total(const struct rater *x, const struct stand *s, const struct ask_role *r,
 		  struct score *out)

@@ -14,7 +14,8 @@
 #define TYPICAL_MAX    1024 /* different asks that are remembered */
 #define TYPICAL_WINDOW 4096
 #define TYPICAL_FIRST  64
-#define TYPICAL_ONE    (1 << 20) /* the weights of all typical asks together */
+#define TYPICAL_BITS   20
+#define TYPICAL_ONE    (1 << TYPICAL_BITS) /* the weights of all typical asks together */
 
 struct typical_shape {
 	int64_t cpu_milli, memory_bytes;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "fleet/score.h"
 #include "plan/model.h"
+#include "plan/typical.h"
 
 static void root_create(struct plan *p)
 {

@@ -110,12 +110,6 @@ void plan_apply(struct plan *p, const struct plan_delta *d);
  * decide() may not call into this plan. */
 void plan_step(struct plan *p, int64_t now_ms, size_t most,
 	       void (*decide)(void *arg, const struct plan_decision *d), void *arg);
-/* What will be asked for is known before: how often each gang.  PLAN_ASKED says nothing
- * new from then on. */
-void plan_set_typical(struct plan *p, const struct plan_job *jobs, const int64_t *counts,
-		      size_t count);
-/* Of the devices that are idle, the part that no typical request could use: 1/10,000. */
-int64_t plan_fragmentation(const struct plan *p);
 /* When a step would decide otherwise though no delta came (a job has waited long enough,
  * a window opens); INT64_MAX: never. */
 int64_t plan_next_ms(const struct plan *p);

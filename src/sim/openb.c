@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "plan/journal.h"
+#include "plan/typical.h"
 #include "sim/native.h"
 #include "sim/parts.h"
 
@@ -69,16 +70,16 @@ static uint64_t draw(uint64_t seed, uint64_t count)
 
 static void kind_make(const struct sim_job *j, struct kind *k)
 {
-	char type[DEVICE_TYPE_MAX] = "gpu";
+	AUTO_BUF struct buf type = { 0 };
 
 	k->role = (struct gang_role){ .count = 1,
 				      .each = { .cpu_milli = j->cpu_milli,
 						.memory_bytes = j->memory_bytes } };
 	k->milli = j->share_milli ? j->share_milli : (int64_t)j->gpus * DEVICE_SHARE;
-	if (j->models)
-		strncat(strcat(type, ":"), j->models, sizeof type - 5);
+	buf_printf(&type, "gpu%s%s", j->models ? ":" : "", j->models ? j->models : "");
 	if (j->gpus)
-		resources_set_share(&k->role.each, type, j->gpus, j->share_milli);
+		resources_set_share(&k->role.each, buf_str(&type), j->gpus,
+				    j->share_milli);
 }
 
 static void add_pod(struct openb *x, struct map *by_key, const struct sim_job *j)
