@@ -124,6 +124,7 @@ static void arrive(struct native *x)
 	}
 	mirror_wait(x->mirror, n->gang);
 	wait(x, id);
+	tell(x, &(struct plan_delta){ .kind = PLAN_ASKED, .job = &job });
 }
 
 static void end(struct native *x, int64_t id)

@@ -93,6 +93,10 @@ void yard_plan_wait(struct yard *y, const struct job *j)
 	yard_fill_guess(y, j->spec, &pj);
 	y->fresh_job = j->id;
 	yard_tell(y, &d);
+	if (j->placed_ms)
+		return; /* it comes back: nobody asked again */
+	d.kind = PLAN_ASKED;
+	yard_tell(y, &d);
 }
 
 void yard_plan_held(struct yard *y, const struct job *j)
@@ -110,6 +114,7 @@ void yard_plan_held(struct yard *y, const struct job *j)
 	d.since_ms = j->placed_ms;
 	d.id = j->stop == STOP_PREEMPTED ? j->way : 0;
 	yard_tell(y, &d);
+	yard_tell(y, &(struct plan_delta){ .kind = PLAN_ASKED, .job = &pj });
 }
 
 void yard_plan_id(struct yard *y, enum plan_delta_kind kind, int64_t id)
