@@ -207,6 +207,7 @@ static void set_node(struct plan *p, const struct node *n)
 	p->windows += n->window_count;
 	tenants_capacity(p, n, 1);
 	shapes_refresh(p);
+	queue_unpark(p, p->root->owner); /* there may be more that nobody keeps */
 	p->nodes_changed = true;
 	p->version++;
 }

@@ -145,10 +145,8 @@ int words_never(const struct plan *p, const struct ask *a, struct err *err)
 		a->least_count);
 }
 
-static int check_quota(const struct map *owners, const char *name, const struct shape *s,
-		       struct err *err)
+static int check_quota(const struct owner *o, const struct shape *s, struct err *err)
 {
-	const struct owner *o = map_gets(owners, name ? name : "");
 	int limit = -1;
 	enum quota_short what = o ? owner_never(o, s, &limit) : QUOTA_OK;
 	AUTO_BUF struct buf words = { 0 };
@@ -161,13 +159,34 @@ static int check_quota(const struct map *owners, const char *name, const struct 
 	return err_set(err, ERR_QUOTA, "%s", buf_str(&words));
 }
 
+/* Its group and all above: quotas, then what the tree lets it hold when nobody else does. */
+static int check_group(const struct plan *p, const char *name, struct shape *s,
+		       struct err *err)
+{
+	const struct owner *o = map_gets(p->groups, name ? name : "");
+	struct tenant *t = o ? o->tenant : p->root;
+	AUTO_BUF struct buf words = { 0 };
+	int dim;
+
+	for (const struct tenant *n = t; n->parent; n = n->parent) {
+		if (check_quota(n->owner, s, err) < 0)
+			return -1;
+	}
+	t = tenant_never(t, s, &dim);
+	if (!t)
+		return 0;
+	words_quota(t->owner, s->ask, t->parent ? QUOTA_BORROW : QUOTA_KEPT, dim, &words);
+	return err_set(err, ERR_QUOTA, "%s: more than may ever run at once",
+		       buf_str(&words));
+}
+
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err)
 {
 	struct shape *s = shape_make(p, job);
-	int rc = check_quota(p->users, job->user, s, err);
+	int rc = check_quota(map_gets(p->users, job->user ? job->user : ""), s, err);
 
 	if (rc == 0)
-		rc = check_quota(p->groups, job->group, s, err);
+		rc = check_group(p, job->group, s, err);
 	if (rc == 0 && !shape_ever(p, s) && !some_day(p, s->ask))
 		rc = words_never(p, s->ask, err);
 	shape_free(s);

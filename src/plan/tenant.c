@@ -94,7 +94,8 @@ static void root_pool(struct plan *p)
 	}
 }
 
-struct tenant *tenant_short(struct tenant *t, struct shape *s, int *dim)
+/* Beside all that is held, or when nothing is. */
+static struct tenant *stopper(struct tenant *t, struct shape *s, bool alone, int *dim)
 {
 	struct plan *p = t->plan;
 	const int64_t *want;
@@ -108,34 +109,29 @@ struct tenant *tenant_short(struct tenant *t, struct shape *s, int *dim)
 		int64_t need = want[d];
 		*dim = d;
 		for (struct tenant *n = t; n && need > 0; n = n->parent) {
-			if (n->keep[d] > n->seen[d])
-				need -= n->keep[d] - n->seen[d];
+			int64_t seen = alone ? 0 : n->seen[d];
+			int64_t more = seen > n->keep[d] ? seen - n->keep[d] : 0;
+			if (n->keep[d] > seen)
+				need -= n->keep[d] - seen;
 			if (need <= 0)
 				break;
-			if (n->parent ? need > n->borrow[d] + n->pool[d] - n->keep[d] -
-							over(n, d)
-				      : need > n->pool[d] - n->seen[d])
+			if (need >
+			    (n->parent ? n->borrow[d] + n->pool[d] - n->keep[d] - more
+				       : n->pool[d] - seen))
 				return n;
 		}
 	}
 	return NULL;
 }
 
-int64_t tenant_room(struct tenant *t, int d)
+struct tenant *tenant_short(struct tenant *t, struct shape *s, int *dim)
 {
-	int64_t room = TENANT_ANY, local = 0;
+	return stopper(t, s, false, dim);
+}
 
-	if (t->plan->dims.fleet_version != fleet_version(t->plan->fleet))
-		root_pool(t->plan);
-	for (struct tenant *n = t; n; n = n->parent) {
-		int64_t most;
-		local += n->keep[d] > n->seen[d] ? n->keep[d] - n->seen[d] : 0;
-		most = n->parent ? n->borrow[d] + n->pool[d] - n->keep[d] - over(n, d)
-				 : n->pool[d] - n->seen[d];
-		if (local + most < room)
-			room = local + most;
-	}
-	return room;
+struct tenant *tenant_never(struct tenant *t, struct shape *s, int *dim)
+{
+	return stopper(t, s, true, dim);
 }
 
 static bool covered(const struct tenant *t, const struct ask *a)
@@ -154,7 +150,7 @@ static bool covered(const struct tenant *t, const struct ask *a)
 }
 
 /* The nearest guarantee above a job is the one that counts. */
-bool tenant_within(struct tenant *t, struct shape *s)
+static bool within(struct tenant *t, struct shape *s, int more)
 {
 	const struct plan *p = t->plan;
 	const int64_t *want = p->dims.count ? wants(p, s) : NULL;
@@ -166,10 +162,21 @@ bool tenant_within(struct tenant *t, struct shape *s)
 				continue;
 			set = true;
 			asked |= want[d] > 0;
-			any |= want[d] > 0 && n->used[d] + want[d] > n->guarantee[d];
+			any |= want[d] > 0 &&
+			       n->used[d] + more * want[d] > n->guarantee[d];
 		}
 		if (set)
 			return asked && !any && covered(n, s->ask);
 	}
 	return false;
+}
+
+bool tenant_within(struct tenant *t, struct shape *s)
+{
+	return within(t, s, 1);
+}
+
+bool tenant_secure(struct tenant *t, struct shape *s)
+{
+	return within(t, s, 0);
 }

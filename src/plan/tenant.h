@@ -12,8 +12,8 @@
  *   used   what the jobs of its part hold
  *   seen   its own jobs' use, and of each child what that uses beyond its own keep
  *
- * What a group may take more is what it keeps unused, and what its parent may take more,
- * but no more than `borrow` beyond its guarantee (no borrow: no such limit).
+ * What a group may take more is what it keeps unused, and beyond that what its parent may
+ * take more, but no more than `borrow` beyond its guarantee (no borrow: no such limit).
  *
  * Laws: nobody starts who asks for more than that, so nobody holds beyond guarantee +
  * borrow, and what a group keeps is never given to others: as long as nodes do not leave
@@ -84,9 +84,10 @@ void tenant_set(struct plan *p, const char *name, const struct tenant_rule *rule
 void tenant_charge(struct tenant *t, struct shape *s, int sign); /* and all above it */
 void tenant_hold(struct tenant *t, const struct shape *s, int sign); /* of that: shares */
 bool tenant_within(struct tenant *t, struct shape *s); /* its guarantee, with that more */
+bool tenant_secure(struct tenant *t, struct shape *s); /* the same of one that is charged */
 /* Who stops a shape: its dimension too.  NULL: nobody. */
 struct tenant *tenant_short(struct tenant *t, struct shape *s, int *dim);
-int64_t tenant_room(struct tenant *t, int dim); /* how much more it may take */
+struct tenant *tenant_never(struct tenant *t, struct shape *s, int *dim); /* for good */
 bool tenant_below(const struct tenant *t, const struct tenant *above); /* or itself */
 
 /* That it used so much in that hour: set, or added. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Random yards against the mirror.  YARD_TEST_SEED=n replays one history;
- * YARD_TEST_SEEDS=n tries more (1500 are a million steps). */
+/* Random yards against the mirror: every other one with a policy and a tree of groups, the
+ * rest with one queue.  YARD_TEST_SEED=n replays one history; YARD_TEST_SEEDS=n tries more
+ * (1500 are a million steps). */
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -27,8 +28,9 @@ struct run {
 	struct told told[2][DECISIONS_MAX];
 	size_t told_count[2];
 	const char *broken;
-	struct m_job *head; /* while a step is under way */
-	int started, backfilled, ordered;
+	struct m_job *heads[M_GROUPS]; /* before a decision, those ahead of it */
+	size_t head_count;
+	int started, backfilled, ordered, within, aged;
 	bool light;
 };
 
@@ -38,38 +40,79 @@ static void breach(struct run *r, const char *law)
 		r->broken = law;
 }
 
-/* A start may not move the head's own. Jobs ahead of the head are not backfill. */
-static void check_head(struct run *r, struct m_job *j)
+/* A start may not move the first head's own, nor take what heads ahead may hold. */
+static void check_heads(struct run *r, struct m_job *j)
 {
 	struct m_when before, after;
 
-	if (!r->head || r->head->state != M_WAITING || j == r->head ||
-	    m_ahead(j, r->head))
+	for (size_t i = 0; i < r->head_count; i++) {
+		if (!m_quota_ok(&r->m, r->heads[i], false) ||
+		    !m_quota_ok(&r->m, r->heads[i], true) ||
+		    !m_tenant_ok(&r->m, r->heads[i]))
+			breach(r, "a head's quota was taken");
+	}
+	if (!r->head_count)
 		return;
 	j->state = M_WAITING;
-	before = m_earliest(&r->m, r->head, NULL);
+	before = m_earliest(&r->m, r->heads[0], NULL);
 	j->state = M_RUNNING;
-	after = m_earliest(&r->m, r->head, j->job.limit_ms ? NULL : j);
+	after = m_earliest(&r->m, r->heads[0], m_lasts(&r->m, j) ? NULL : j);
 	if (after.ms > before.ms || (after.ms == before.ms && after.id > before.id))
 		breach(r, "the head was delayed");
-	if (!m_quota_ok(&r->m, r->head, false) || !m_quota_ok(&r->m, r->head, true))
-		breach(r, "the head's quota was taken");
 	r->backfilled++;
+}
+
+static bool may_run(struct mirror *m, const struct m_job *j)
+{
+	return j->state == M_WAITING && m_quota_ok(m, j, false) &&
+	       m_quota_ok(m, j, true) && m_tenant_ok(m, j) && m_fits(m, j);
+}
+
+/* Who fits and is behind no head starts before all that are behind it. */
+static void check_turn(struct run *r, const struct m_job *j, const struct m_job *head)
+{
+	for (int i = 0; i < M_JOBS; i++) {
+		const struct m_job *o = &r->m.jobs[i];
+		if (o != j && o->state == M_WAITING && m_before(&r->m, o, j) &&
+		    (!head || m_before(&r->m, o, head)) && may_run(&r->m, o))
+			breach(r, "somebody was passed whose turn it was");
+	}
+}
+
+static void find_heads(struct run *r, const struct m_job *j)
+{
+	struct m_job *heads[M_GROUPS];
+	size_t count = m_heads(&r->m, heads);
+
+	r->head_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (heads[i] != j && m_before(&r->m, heads[i], j))
+			r->heads[r->head_count++] = heads[i];
+	}
+	if (r->head_count && !r->m.policy.backfill && r->m.has_policy)
+		breach(r, "a head was passed against the policy");
+	if (m_roll(&r->seed, 3) == 0)
+		check_turn(r, j, count ? heads[0] : NULL);
 }
 
 static void on_decision(void *arg, const struct plan_decision *d)
 {
 	struct run *r = arg;
 	size_t n = r->told_count[0]++;
-	struct m_job *head = r->light ? NULL : m_head(&r->m);
+	const struct m_job *j = m_find(&r->m, d->job);
 
 	if (n < DECISIONS_MAX)
 		r->told[0][n] = (struct told){ d->job, d->place_count, d->places[0],
 					       d->places[d->place_count - 1] };
-	r->head = head;
+	r->head_count = 0;
+	if (j && !r->light) {
+		find_heads(r, j);
+		r->within += m_within(&r->m, j);
+		r->aged += m_aged(&r->m, j);
+	}
 	breach(r, m_decide(&r->m, d, r->now_ms));
 	if (!r->broken)
-		check_head(r, m_find(&r->m, d->job));
+		check_heads(r, m_find(&r->m, d->job));
 	r->started++;
 }
 
@@ -118,6 +161,53 @@ static void change_quota(struct run *r)
 	apply(r, &d);
 }
 
+static void amounts(struct run *r, struct resources *out, int scale)
+{
+	*out = (struct resources){ .cpu_milli = -1, .memory_bytes = -1 };
+	if (m_roll(&r->seed, 3) == 0)
+		out->cpu_milli = 500 * m_roll(&r->seed, scale);
+	if (m_roll(&r->seed, 2))
+		resources_set_device(out, "gpu", m_roll(&r->seed, scale));
+	if (m_roll(&r->seed, 6) == 0)
+		resources_set_device(out, "npu", m_roll(&r->seed, scale));
+}
+
+/* Parents in a circle, too, now and then. */
+static void change_rule(struct run *r)
+{
+	int who = m_roll(&r->seed, M_GROUPS);
+	struct tenant_rule *t = &r->m.rules[who];
+	struct plan_delta d = { .kind = PLAN_TENANT, .name = m_groups[who] };
+
+	*t = (struct tenant_rule){ .weight = 1 + m_roll(&r->seed, 4),
+				   .order = (enum tenant_order)m_roll(&r->seed, 3) };
+	r->m.has_rule[who] = m_roll(&r->seed, 4) > 0;
+	if (m_roll(&r->seed, 2))
+		snprintf(t->parent, sizeof t->parent, "%s",
+			 m_groups[m_roll(&r->seed, 3) ? 3 : m_roll(&r->seed, M_GROUPS)]);
+	amounts(r, &t->guarantee, 6);
+	amounts(r, &t->borrow, 4);
+	amounts(r, &t->lend, 4);
+	m_find_parents(&r->m);
+	d.tenant = r->m.has_rule[who] ? t : NULL;
+	apply(r, &d);
+}
+
+static void change_policy(struct run *r)
+{
+	struct plan_policy *p = &r->m.policy;
+	struct plan_delta d = { .kind = PLAN_POLICY, .policy = p };
+
+	*p = plan_policy_default;
+	p->fair = m_roll(&r->seed, 4) > 0;
+	p->age_bound_ms = m_roll(&r->seed, 2) ? 0 : 20 + m_roll(&r->seed, 100);
+	p->half_life_ms = m_roll(&r->seed, 2) ? 0 : 3600000;
+	p->backfill = m_roll(&r->seed, 6) > 0;
+	p->believe_guesses = m_roll(&r->seed, 4) == 0;
+	r->m.has_policy = true;
+	apply(r, &d);
+}
+
 static void leave_or_release(struct run *r, enum m_state state)
 {
 	struct m_job *j = any(r, state);
@@ -126,6 +216,9 @@ static void leave_or_release(struct run *r, enum m_state state)
 	if (!j)
 		return;
 	d.id = j->job.id;
+	d.since_ms = r->now_ms;
+	if (state == M_RUNNING)
+		m_ran(&r->m, j);
 	j->state = M_NONE;
 	apply(r, &d);
 }
@@ -138,6 +231,11 @@ static void submit(struct run *r)
 	if (!j)
 		return;
 	m_make_job(j, r->next_id++, &r->seed);
+	j->job.submit_ms = r->now_ms;
+	if (r->m.has_policy && m_roll(&r->seed, 3) == 0)
+		j->job.guess_ms = 1 + m_roll(&r->seed, 15);
+	if (r->m.has_policy && m_roll(&r->seed, 5) == 0)
+		j->job.served_ms = m_roll(&r->seed, 3);
 	d.job = &j->job;
 	apply(r, &d);
 }
@@ -159,7 +257,11 @@ static void move(struct run *r)
 {
 	int what = m_roll(&r->seed, 100);
 
-	if (what < 55) {
+	if (r->m.has_policy && m_roll(&r->seed, 40) == 0) {
+		change_rule(r);
+	} else if (r->m.has_policy && m_roll(&r->seed, 100) == 0) {
+		change_policy(r);
+	} else if (what < 55) {
 		submit(r);
 	} else if (what < 86) {
 		leave_or_release(r, M_RUNNING);
@@ -180,40 +282,66 @@ static void move(struct run *r)
 	}
 }
 
+/* It ends before any head before it could start.  These have to be other people's, and no
+ * rule made, or a limit may be in the way after all. */
+static bool in_time(struct run *r, const struct m_job *j, struct m_job *const *heads,
+		    size_t count)
+{
+	int64_t lasts = m_lasts(&r->m, j);
+	bool rules = false;
+
+	for (int g = 0; g < M_GROUPS; g++)
+		rules |= r->m.has_rule[g];
+	for (size_t i = 0; i < count; i++) {
+		const struct m_job *h = heads[i];
+		if (m_before(&r->m, h, j) &&
+		    (!lasts || m_earliest(&r->m, h, NULL).ms - r->now_ms < lasts ||
+		     j->user == h->user || j->group == h->group))
+			return false;
+	}
+	return !rules && (r->m.policy.backfill || !r->m.has_policy);
+}
+
 /* Every job that waits does so for the reason it gives. */
+static void check_reason(struct run *r, struct m_job *j, struct m_job *const *heads,
+			 size_t count)
+{
+	AUTO_BUF struct buf words = { 0 };
+	enum plan_reason_kind kind = plan_why(r->p, j->job.id, NULL, &words),
+			      want = PLAN_REASON_ORDER;
+
+	if (!m_quota_ok(&r->m, j, false))
+		want = PLAN_REASON_USER_QUOTA;
+	else if (!m_quota_ok(&r->m, j, true) || !m_tenant_ok(&r->m, j))
+		want = PLAN_REASON_GROUP_QUOTA;
+	else if (!m_possible(&r->m, j))
+		want = PLAN_REASON_NEVER;
+	else if (!m_fits(&r->m, j))
+		want = PLAN_REASON_CAPACITY;
+	else if (!count || m_before(&r->m, j, heads[0]))
+		breach(r, "a job that fits, with nobody before it, still waits");
+	else if (in_time(r, j, heads, count))
+		breach(r, "a job that would end in time still waits");
+	r->ordered += want == PLAN_REASON_ORDER;
+	if (kind != want)
+		breach(r, "a waiting job gives a wrong reason");
+	if (!words.len)
+		breach(r, "a waiting job gives no reason");
+}
+
 static void check_waiting(struct run *r)
 {
-	struct m_job *head = m_head(&r->m);
-	struct m_when when =
-		head ? m_earliest(&r->m, head, NULL) : (struct m_when){ 0, 0 };
+	struct m_job *heads[M_GROUPS];
+	size_t count = m_heads(&r->m, heads);
 
 	for (int i = 0; i < M_JOBS && !r->broken; i++) {
 		struct m_job *j = &r->m.jobs[i];
-		AUTO_BUF struct buf words = { 0 };
-		enum plan_reason_kind kind, want = PLAN_REASON_ORDER;
+		int64_t there = 0;
+		int position;
 		if (j->state != M_WAITING)
 			continue;
-		kind = plan_why(r->p, j->job.id, NULL, &words);
-		if (!m_quota_ok(&r->m, j, false))
-			want = PLAN_REASON_USER_QUOTA;
-		else if (!m_quota_ok(&r->m, j, true))
-			want = PLAN_REASON_GROUP_QUOTA;
-		else if (!m_possible(&r->m, j))
-			want = PLAN_REASON_NEVER;
-		else if (!m_fits(&r->m, j))
-			want = PLAN_REASON_CAPACITY;
-		else if (!head || m_ahead(j, head))
-			breach(r, "a job that fits, with nobody before it, still waits");
-		else if (j->job.limit_ms && when.ms - r->now_ms >= j->job.limit_ms &&
-			 j->user != head->user && j->group != head->group)
-			breach(r, "a job that would end in time still waits");
-		r->ordered += want == PLAN_REASON_ORDER;
-		if (kind != want)
-			breach(r, "a waiting job gives a wrong reason");
-		if (!words.len)
-			breach(r, "a waiting job gives no reason");
-		int64_t there = 0;
-		int position = m_position(&r->m, j);
+		check_reason(r, j, heads, count);
+		position = m_position(&r->m, j);
 		if (plan_position(r->p, j->job.id) != position ||
 		    plan_queue(r->p, (size_t)position, &there, 1) != 1 ||
 		    there != j->job.id)
@@ -233,7 +361,7 @@ static void check_possible(struct run *r)
 		empty.jobs[i].state = M_NONE;
 	rc = plan_possible(r->p, &j.job, &err);
 	if ((rc == 0) != (m_possible(&r->m, &j) && m_quota_ok(&empty, &j, false) &&
-			  m_quota_ok(&empty, &j, true)))
+			  m_quota_ok(&empty, &j, true) && m_tenant_ok(&empty, &j)))
 		breach(r, "plan_possible is wrong");
 	if (rc < 0 && !err.text[0])
 		breach(r, "plan_possible refuses without a word");
@@ -295,7 +423,10 @@ static void step(struct run *r)
 {
 	size_t most = m_roll(&r->seed, 20) ? 0 : 1 + (size_t)m_roll(&r->seed, 2);
 
-	r->now_ms += m_roll(&r->seed, 5);
+	r->now_ms += r->m.has_policy && m_roll(&r->seed, 30) == 0
+			     ? m_roll(&r->seed, 4000000)
+			     : m_roll(&r->seed, 5);
+	r->m.now_ms = r->now_ms;
 	r->told_count[0] = r->told_count[1] = 0;
 	plan_step(r->p, r->now_ms, most, on_decision, r);
 	plan_step(r->twin, r->now_ms, most, on_twin, r);
@@ -304,7 +435,7 @@ static void step(struct run *r)
 	if (r->told_count[0] != r->told_count[1] ||
 	    memcmp(r->told[0], r->told[1], sizeof(struct told) * r->told_count[0]) != 0)
 		breach(r, "the rebuilt twin decides otherwise");
-	if (!r->light && !most && m_roll(&r->seed, 4) == 0) {
+	if (!r->light && !most && m_roll(&r->seed, r->m.has_policy ? 10 : 4) == 0) {
 		check_waiting(r);
 		check_used(r);
 		check_possible(r);
@@ -323,6 +454,9 @@ static const char *history(uint64_t seed, bool light, struct run *r)
 		.p = m_create(), .twin = m_create(), .seed = seed, .next_id = 1
 	};
 	r->light = light;
+	r->now_ms = 1;
+	if (seed % 2 == 0)
+		change_policy(r);
 	for (int i = 0; i < M_NODES; i++) {
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &r->m.nodes[i] };
 		m_make_node(&r->m, i, &r->seed);
@@ -395,13 +529,15 @@ int main(void)
 	uint64_t end = one ? one + 1 : 1 + number("YARD_TEST_SEEDS", SEEDS);
 	const char *broken = NULL;
 	struct run *r = mem_alloc(1, sizeof *r);
-	int64_t started = 0, backfilled = 0, ordered = 0;
+	int64_t started = 0, backfilled = 0, ordered = 0, within = 0, aged = 0;
 
 	for (; seed < end && !broken; seed++) {
 		broken = history(seed, !one && seed > FULL_SEEDS, r);
 		started += r->started;
 		backfilled += r->backfilled;
 		ordered += r->ordered;
+		within += r->within;
+		aged += r->aged;
 	}
 	OK(!broken, "%" PRIu64 " histories of %d steps keep every law",
 	   end - (one ? one : 1), STEPS);
@@ -409,10 +545,12 @@ int main(void)
 		printf("# seed %" PRIu64 " at job %" PRId64
 		       ": %s; replay with YARD_TEST_SEED\n",
 		       seed - 1, r->next_id, broken);
-	OK(one || (started > 1000 && backfilled > 100 && ordered > 100),
+	OK(one || (started > 1000 && backfilled > 100 && ordered > 100 && within > 100 &&
+		   aged > 100),
 	   "the histories reach the corners (%" PRId64 " starts, %" PRId64
-	   " past a head, %" PRId64 " held back)",
-	   started, backfilled, ordered);
+	   " past a head, %" PRId64 " held back, %" PRId64 " within a guarantee, %" PRId64
+	   " past their age)",
+	   started, backfilled, ordered, within, aged);
 	free(r);
 	lowered_head();
 	return END();

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const m_users[M_OWNERS] = { "ada", "bo", "cy" };
-const char *const m_groups[M_OWNERS] = { "red", "green", "blue" };
+const char *const m_users[M_OWNERS] = { "ada", "bo", "cy", "di" };
+const char *const m_groups[M_OWNERS] = { "red", "green", "blue", "east" };
 
 uint64_t m_random(uint64_t *seed)
 {
@@ -250,9 +250,9 @@ bool m_possible(const struct mirror *m, const struct m_job *j)
 	return fits_without(m, j, all);
 }
 
-bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
+static bool within_quota(const struct mirror *m, const struct m_job *j, bool group,
+			 int who)
 {
-	int who = group ? j->group : j->user;
 	const struct quota *q = group ? &m->group_quota[who] : &m->user_quota[who];
 	struct resources want = j->role.each, sum;
 	int jobs = 1;
@@ -265,7 +265,7 @@ bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
 		const struct m_job *o = &m->jobs[i];
 		struct resources r = o->role.each;
 		if (o == j || (o->state != M_RUNNING && !o->claims) ||
-		    (group ? o->group : o->user) != who)
+		    !(group ? m_below(m, o->group, who) : o->user == who))
 			continue;
 		resources_scale(&r, o->role.count);
 		resources_add(&sum, &r);
@@ -281,6 +281,17 @@ bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
 		return false;
 	return !resources_device(&want, "gpu") || !q->limit.devices[0].type[0] ||
 	       resources_device(&sum, "gpu") <= resources_device(&q->limit, "gpu");
+}
+
+bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group)
+{
+	if (!group)
+		return within_quota(m, j, false, j->user);
+	for (int g = j->group; g >= 0; g = m_parent(m, g)) {
+		if (!within_quota(m, j, true, g))
+			return false;
+	}
+	return true;
 }
 
 bool m_ahead(const struct m_job *a, const struct m_job *b)
@@ -305,9 +316,16 @@ struct m_job *m_head(struct mirror *m)
 	return head;
 }
 
-static int64_t end_of(const struct m_job *j)
+int64_t m_lasts(const struct mirror *m, const struct m_job *j)
 {
-	return j->job.limit_ms ? j->since_ms + j->job.limit_ms : M_NEVER;
+	if (j->job.limit_ms)
+		return j->job.limit_ms;
+	return m->policy.believe_guesses ? j->job.guess_ms : 0;
+}
+
+static int64_t end_of(const struct mirror *m, const struct m_job *j)
+{
+	return m_lasts(m, j) ? j->since_ms + m_lasts(m, j) : M_NEVER;
 }
 
 struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
@@ -320,7 +338,7 @@ struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
 		struct m_when next = { M_NEVER, M_NEVER };
 		for (int i = 0; i < M_JOBS; i++) {
 			const struct m_job *o = &m->jobs[i];
-			int64_t end = end_of(o);
+			int64_t end = end_of(m, o);
 			if (o->state != M_RUNNING || ended[i] || o == stays)
 				continue;
 			if (end < next.ms || (end == next.ms && o->job.id < next.id))
@@ -332,7 +350,7 @@ struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
 		for (int i = 0; i < M_JOBS; i++) {
 			const struct m_job *o = &m->jobs[i];
 			ended[i] |= o->state == M_RUNNING && o != stays &&
-				    end_of(o) == at.ms &&
+				    end_of(m, o) == at.ms &&
 				    (at.ms != M_NEVER || o->job.id == at.id);
 		}
 		if (at.ms != M_NEVER)
@@ -352,7 +370,7 @@ int m_position(const struct mirror *m, const struct m_job *j)
 	int before = 0;
 
 	for (int i = 0; i < M_JOBS; i++)
-		before += m->jobs[i].state == M_WAITING && m_ahead(&m->jobs[i], j);
+		before += m->jobs[i].state == M_WAITING && m_before(m, &m->jobs[i], j);
 	return before + 1;
 }
 
@@ -366,6 +384,8 @@ const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t no
 		return "a gang was not placed whole";
 	if (!m_quota_ok(m, j, false) || !m_quota_ok(m, j, true))
 		return "a quota was exceeded";
+	if (!j->claims && !m_tenant_ok(m, j))
+		return "a borrowing or lending limit was exceeded";
 	if (!m_fits(m, j))
 		return "placed beyond the capacity";
 	memcpy(j->places, d->places, d->place_count * sizeof *d->places);
@@ -402,6 +422,26 @@ struct plan *m_create(void)
 	return p;
 }
 
+static void tell_rules(const struct mirror *m, struct plan *p)
+{
+	struct plan_delta d = { .kind = PLAN_POLICY, .policy = &m->policy };
+
+	if (m->has_policy)
+		plan_apply(p, &d);
+	for (int g = 0; g < M_GROUPS; g++) {
+		d = (struct plan_delta){ .kind = PLAN_TENANT, .name = m_groups[g] };
+		d.tenant = m->has_rule[g] ? &m->rules[g] : NULL;
+		plan_apply(p, &d);
+		for (int h = 0; h < M_HOURS; h++) {
+			d = (struct plan_delta){ .kind = PLAN_USED, .name = m_groups[g] };
+			d.used = &m->hours[g][h];
+			d.since_ms = h * INT64_C(3600000);
+			if (d.used->cpu_milli || d.used->device_milli)
+				plan_apply(p, &d);
+		}
+	}
+}
+
 struct plan *m_rebuild(const struct mirror *m)
 {
 	struct plan *p = m_create();
@@ -410,6 +450,7 @@ struct plan *m_rebuild(const struct mirror *m)
 		struct plan_delta d = { .kind = PLAN_NODE, .node = &m->nodes[i] };
 		plan_apply(p, &d);
 	}
+	tell_rules(m, p);
 	for (int i = 0; i < M_OWNERS; i++) {
 		struct plan_delta u = { .kind = PLAN_QUOTA_USER, .name = m_users[i] };
 		struct plan_delta g = { .kind = PLAN_QUOTA_GROUP, .name = m_groups[i] };

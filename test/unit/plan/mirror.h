@@ -15,7 +15,9 @@
 #define M_NODES  4
 #define M_JOBS   64
 #define M_TASKS  6
-#define M_OWNERS 3
+#define M_OWNERS 4
+#define M_GROUPS M_OWNERS
+#define M_HOURS  48
 #define M_NEVER  INT64_MAX
 
 enum m_state { M_NONE, M_WAITING, M_RUNNING };
@@ -40,6 +42,14 @@ struct mirror {
 	struct m_job jobs[M_JOBS];
 	struct quota user_quota[M_OWNERS], group_quota[M_OWNERS];
 	bool has_user[M_OWNERS], has_group[M_OWNERS];
+	/* mirror_order.c */
+	bool has_policy; /* else: one queue, see m_create() */
+	struct plan_policy policy;
+	int64_t now_ms; /* of the last step */
+	struct tenant_rule rules[M_GROUPS];
+	bool has_rule[M_GROUPS];
+	int above[M_GROUPS]; /* parents + 1 */
+	struct use hours[M_GROUPS][M_HOURS]; /* past use */
 };
 
 extern const char *const m_users[M_OWNERS], *const m_groups[M_OWNERS];
@@ -52,7 +62,19 @@ struct m_job *m_find(struct mirror *m, int64_t id);
 /* A law that the decision breaks, or NULL; books it as running. */
 const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t now_ms);
 
-bool m_ahead(const struct m_job *a, const struct m_job *b);
+bool m_ahead(const struct m_job *a, const struct m_job *b); /* in one queue */
+/* By policy and rules: whose turn it is, who stands where in the tree, what that allows. */
+bool m_before(const struct mirror *m, const struct m_job *a, const struct m_job *b);
+bool m_below(const struct mirror *m, int group, int above); /* or itself */
+void m_find_parents(struct mirror *m); /* after a rule changed */
+int m_parent(const struct mirror *m, int group); /* -1: the root */
+bool m_tenant_ok(const struct mirror *m, const struct m_job *j);
+bool m_within(const struct mirror *m, const struct m_job *j);
+bool m_aged(const struct mirror *m, const struct m_job *j);
+/* The first of each group (when fair) that waits for room, in order. */
+size_t m_heads(struct mirror *m, struct m_job *out[M_GROUPS]);
+int64_t m_lasts(const struct mirror *m, const struct m_job *j); /* as believed; 0: ? */
+void m_ran(struct mirror *m, const struct m_job *j); /* until now: past use */
 bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);
 bool m_fits(const struct mirror *m, const struct m_job *j); /* beside what runs */
 /* What is free on a node beside all who run but those whose index is marked. */
