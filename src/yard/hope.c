@@ -88,16 +88,21 @@ int yard_learn_boot(struct yard *y, struct err *err)
 {
 	struct store_query q = { .live = 0, .outcome = -1, .limit = LEARNED_AT_BOOT };
 	AUTO_FREE struct found *f = mem_alloc(1, sizeof *f);
+	struct map *past;
 	int64_t next;
 
 	if (store_list(y->config.store, &q, note_id, f, &next, err) < 0)
 		return -1;
+	past = map_create();
 	while (f->count) {
 		struct job *j = yard_load(y, f->ids[--f->count], NULL);
-		if (j)
+		if (j) {
 			yard_learn(y, j);
+			yard_used_note(past, j, world_now_ms(y->world));
+		}
 		job_destroy(j);
 	}
+	yard_used_tell(y, past);
 	return 0;
 }
 

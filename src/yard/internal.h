@@ -99,6 +99,10 @@ void yard_node_reported(struct yard *y, const struct node *n);
 bool yard_share_doc(struct yard *y, const char *kind, const char *name, const char *body);
 void yard_share_fini(struct yard *y);
 
+/* used.c: at boot, of jobs that ended; the second frees the map */
+void yard_used_note(struct map *past, const struct job *j, int64_t now_ms);
+void yard_used_tell(struct yard *y, struct map *past);
+
 /* change.c */
 int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */
 void yard_free_docs(struct yard_doc *docs, size_t count);

@@ -46,7 +46,7 @@ static void drop_roles(struct gang_roles *r)
 }
 #define AUTO_ROLES __attribute__((cleanup(drop_roles)))
 
-static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
+static void fill_job(const struct spec *s, struct plan_job *out, struct gang_roles *own)
 {
 	struct gang_role *roles = mem_alloc(s->role_count, sizeof *roles);
 
@@ -59,7 +59,7 @@ static struct gang_roles fill_job(const struct spec *s, struct plan_job *out)
 				   .role_count = s->role_count,
 				   .within = s->within,
 				   .within_must = s->within_must };
-	return (struct gang_roles){ roles, s->role_count };
+	*own = (struct gang_roles){ roles, s->role_count };
 }
 
 void yard_with_plan_job(struct yard *y, const struct spec *s, const char *user,
@@ -69,8 +69,9 @@ void yard_with_plan_job(struct yard *y, const struct spec *s, const char *user,
 	struct plan_job pj = { .user = user,
 			       .group = group,
 			       .submit_ms = world_now_ms(y->world) };
-	AUTO_ROLES struct gang_roles roles = fill_job(s, &pj);
+	AUTO_ROLES struct gang_roles roles = { 0 };
 
+	fill_job(s, &pj, &roles);
 	yard_fill_guess(y, s, &pj);
 	call(arg, &pj);
 }
@@ -86,9 +87,10 @@ static void fill_life(const struct job *j, struct plan_job *out)
 void yard_plan_wait(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_ROLES struct gang_roles roles = fill_job(j->spec, &pj);
+	AUTO_ROLES struct gang_roles roles = { 0 };
 	struct plan_delta d = { .kind = PLAN_WAIT, .job = &pj };
 
+	fill_job(j->spec, &pj, &roles);
 	fill_life(j, &pj);
 	yard_fill_guess(y, j->spec, &pj);
 	y->fresh_job = j->id;
@@ -102,10 +104,11 @@ void yard_plan_wait(struct yard *y, const struct job *j)
 void yard_plan_held(struct yard *y, const struct job *j)
 {
 	struct plan_job pj = { .id = j->id, .user = j->owner, .group = j->group };
-	AUTO_ROLES struct gang_roles roles = fill_job(j->spec, &pj);
+	AUTO_ROLES struct gang_roles roles = { 0 };
 	AUTO_FREE struct placement *places = mem_alloc(j->task_count, sizeof *places);
 	struct plan_delta d = { .kind = PLAN_HELD, .job = &pj, .places = places };
 
+	fill_job(j->spec, &pj, &roles);
 	fill_life(j, &pj);
 	yard_fill_guess(y, j->spec, &pj);
 	for (size_t i = 0; i < j->task_count; i++)
@@ -121,6 +124,8 @@ void yard_plan_id(struct yard *y, enum plan_delta_kind kind, int64_t id)
 {
 	struct plan_delta d = { .kind = kind, .id = id };
 
+	if (kind == PLAN_RELEASE) /* till now it used what it had */
+		d.since_ms = world_now_ms(y->world);
 	yard_tell(y, &d);
 }
 
@@ -153,8 +158,9 @@ int yard_plan_possible(struct yard *y, const struct spec *s, const char *user,
 		       const char *group, struct err *err)
 {
 	struct plan_job pj = { .id = y->next_job, .user = user, .group = group };
-	AUTO_ROLES struct gang_roles roles = fill_job(s, &pj);
+	AUTO_ROLES struct gang_roles roles = { 0 };
 
+	fill_job(s, &pj, &roles);
 	return plan_possible(y->plan, &pj, err);
 }
 

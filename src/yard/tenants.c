@@ -71,7 +71,7 @@ static int check_sum(const struct resources *children, const struct tenant_rule 
 static int check_chain(const struct yard *y, const char *group, const char *parent,
 		       struct err *err)
 {
-	struct tenant_rule above = { 0 };
+	struct tenant_rule above;
 	int depth = 1;
 
 	for (; *parent; parent = above.parent) {

@@ -49,7 +49,7 @@ static bool ends(struct rig *g, int64_t job)
 }
 
 /* The daemon dies and another one finds what it left. */
-static void reboot(struct rig *g)
+static void reboot(struct rig *g, const struct engine_sim_faults *f)
 {
 	struct yard_config c = rules;
 
@@ -63,8 +63,7 @@ static void reboot(struct rig *g)
 	c.store = g->store = store_memory_open(g->world, g->disk);
 	c.depot = g->depot = depot_sim_create(g->world, 0);
 	engine_sim_machine_destroy(g->machine); /* nothing ran there */
-	c.make_engine_arg = g->machine =
-		engine_sim_machine_create(g->world, &node, 1, &quick);
+	c.make_engine_arg = g->machine = engine_sim_machine_create(g->world, &node, 1, f);
 	g->yard = yard_create(&c, NULL);
 	pass(g, 10);
 }
@@ -88,7 +87,7 @@ static void nodes(void)
 		   str_eq(n.node.reason, "disk") && str_eq(n.node.rack, "r1") &&
 		   n.node.capacity.cpu_milli == 2000,
 	   "what was said and what was reported are one node");
-	reboot(&g);
+	reboot(&g, &quick);
 	OK(waits(&g, job), "it is drained after a crash too");
 	say(&g, YARD_NODE_KIND, "n1", "{\"state\":\"open\"}");
 	OK(ends(&g, job), "once it is open again the job runs");
@@ -193,7 +192,7 @@ static void tenants(void)
 	like(refusal(&g, "den", r), "more gpu", "shapes count as devices");
 	IS(refusal(&g, "lab", gpus("site", 8)), "fine",
 	   "its own old rule does not count");
-	reboot(&g);
+	reboot(&g, &quick);
 	yard_each_tenant(g.yard, count_rules, &count);
 	IS_INT(count, 2, "rules are there after a crash");
 	say(&g, YARD_TENANT_KIND, "lab", NULL);
@@ -250,8 +249,56 @@ static void policy(void)
 	down(&g);
 }
 
+static int64_t submit_as(struct rig *g, const char *group, struct spec *s)
+{
+	struct principal who = g->alice;
+	struct answer a = { 0 };
+
+	strcpy(who.name, group);
+	strcpy(who.group, group);
+	yard_submit(g->yard, &who, s, NULL, NULL, done, &a);
+	for (int i = 0; i < 100 && !a.came; i++)
+		pass(g, 1);
+	return a.job;
+}
+
+/* Who used much goes behind who used little, also when the daemon was away meanwhile. */
+static void past_use(void)
+{
+	struct rig g;
+	struct spec *s = spec("long", 2000);
+	int64_t greedy, modest;
+
+	up(&g, &(struct engine_sim_faults){ .run_ms_max = 1000000000 });
+	s->time_limit_ms = 3 * 3600000;
+	greedy = submit_as(&g, "greedy", s);
+	for (int i = 0; i < 400 && state(&g, greedy) != JOB_ENDED; i++)
+		pass(&g, 60000);
+	OK(state(&g, greedy) == JOB_ENDED, "one had all of it for some time");
+	for (int i = 0; i < 2; i++) {
+		int64_t other = submit_as(&g, "other", spec("wall", 2000));
+		pass(&g, 1000);
+		greedy = submit_as(&g, "greedy", spec("more", 500));
+		modest = submit_as(&g, "modest", spec("some", 500));
+		pass(&g, 1000);
+		OK(yard_position(g.yard, modest) == 1 &&
+			   yard_position(g.yard, greedy) == 2,
+		   "who used less goes first%s", i ? ", after a restart too" : "");
+		for (int64_t id = other; id <= modest; id++) {
+			struct answer a = { 0 };
+			yard_stop(g.yard, &g.root, id, NULL, done, &a);
+			pass(&g, 60000);
+		}
+		OK(state(&g, other) == JOB_ENDED && state(&g, modest) == JOB_ENDED,
+		   "all is stopped");
+		reboot(&g, &(struct engine_sim_faults){ .run_ms_max = 1000000000 });
+	}
+	down(&g);
+}
+
 int main(void)
 {
+	past_use();
 	nodes();
 	windows();
 	tenants();
