@@ -87,17 +87,19 @@ struct held {
 	struct grants grants;
 };
 
-/* One after another leaves a random place in a list and somebody else comes there. */
+/* In a ring of jobs one after another leaves, and another comes in its place. */
 static double churn(struct fleet *f, struct ask *const *asks, unsigned ask_count,
 		    unsigned jobs, int turns)
 {
 	struct held *held = mem_alloc(jobs, sizeof *held);
 	struct picks picks = { 0 };
 	int64_t start = 0, placed = 0;
+	unsigned at = 0;
 
 	for (int i = -(int)jobs * 2; i < turns; i++) {
-		struct held *h = &held[roll(jobs)];
+		struct held *h = &held[at++];
 		const struct ask *a = asks[roll(ask_count)];
+		at = at == jobs ? 0 : at;
 		if (i == 0) {
 			start = now_ns();
 			placed = 0;

@@ -3,8 +3,8 @@
  * the tightest that will do; a share goes onto the fullest device that has room, so that
  * idle devices stay idle.  Among equals the lowest number, and the pool whose kind comes
  * first by name. */
-#include "fleet/inside.h"
 #include "fleet/rings.h"
+#include "fleet/space.h"
 
 static bool will_do(const struct machine *m, int pool, const struct need *n)
 {

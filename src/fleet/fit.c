@@ -34,7 +34,8 @@ struct fit {
 
 static void pick_add(struct picks *out, size_t role, int node, int count)
 {
-	mem_grow(&out->items, &out->cap, out->count, sizeof *out->items);
+	if (out->count == out->cap)
+		mem_grow(&out->items, &out->cap, out->count, sizeof *out->items);
 	out->items[out->count++] = (struct pick){ role, node, count, -1 };
 }
 
@@ -42,7 +43,7 @@ static void marks_clear(struct fleet *f)
 {
 	if (++f->mark)
 		return;
-	memset(f->marks, 0, f->mark_cap * sizeof *f->marks);
+	memset(f->marks, 0, f->machine_cap * sizeof *f->marks);
 	f->mark = 1;
 }
 
@@ -348,7 +349,6 @@ static enum level level_of(const struct fit *x)
 /* One task: no level to cross, one look into the index; or where scores say. */
 static bool task_fit(struct fit *x)
 {
-	struct search s;
 	struct pick best;
 	int node;
 
@@ -359,10 +359,7 @@ static bool task_fit(struct fit *x)
 		x->out->items[0].device = best.device;
 		return true;
 	}
-	search_init(&s, x->v, x->a->roles, x->stay, everywhere);
-	marks_clear(x->f);
-	search_want(&s, 1);
-	node = search_next(&s);
+	node = search_one(x->v, x->a->roles, x->stay);
 	if (node < 0)
 		return false;
 	pick_add(x->out, 0, node, 1);

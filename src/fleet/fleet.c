@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "fleet/scores.h"
+#include "fleet/space.h"
 
 struct fleet *fleet_create(void)
 {
@@ -14,7 +15,7 @@ struct fleet *fleet_create(void)
 	f->live.fleet = f;
 	f->version = 1;
 	f->layout.stale = true;
-	chunks_reset(&f->chunks, CHUNK_NODES * sizeof(struct space));
+	chunks_reset(&f->chunks, CACHE_LINE);
 	fleet_reserve_roles(f, 8);
 	return f;
 }
@@ -38,7 +39,7 @@ void fleet_destroy(struct fleet *f)
 	for (size_t i = 0; i < f->kind_count; i++)
 		free(f->kinds[i]);
 	free(f->kinds);
-	free(f->machines);
+	free(f->machine_block);
 	view_fini(&f->live);
 	view_fini(&f->empty);
 	layout_fini(&f->layout);
@@ -60,9 +61,11 @@ void fleet_destroy(struct fleet *f)
 void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks, size_t asks)
 {
 	(void)asks;
-	/* Two views beside the live one may differ from it everywhere. */
-	chunks_reserve(&f->chunks, 4 * (nodes / CHUNK_NODES + 1));
-	slab_reserve(&f->grants, 2 * tasks);
+	/* Three views beside the live one may differ from it everywhere. */
+	f->chunks_wanted = 4 * (nodes / CHUNK_NODES + 1);
+	if (f->row_bytes)
+		chunks_reserve(&f->chunks, f->chunks_wanted);
+	slab_reserve(&f->grants, 2 * tasks); /* runs are powers of two */
 }
 
 size_t fleet_count(const struct fleet *f)
@@ -153,9 +156,10 @@ int64_t fleet_devices(const struct fleet *f, uint64_t kinds)
 void fleet_used(const struct fleet *f, int node, struct resources *used, int *tasks)
 {
 	const struct machine *m = &f->machines[node];
+	struct taken t = machine_taken(f, node);
 
-	*used = (struct resources){ .cpu_milli = m->cpu_milli,
-				    .memory_bytes = m->memory_bytes };
+	*used = (struct resources){ .cpu_milli = t.cpu_milli,
+				    .memory_bytes = t.memory_bytes };
 	for (int i = 0; i < FLEET_POOLS; i++) {
 		const struct pool *p = &m->pools[i];
 		uint64_t touched = p->used;
@@ -165,5 +169,5 @@ void fleet_used(const struct fleet *f, int node, struct resources *used, int *ta
 			resources_set_device(used, f->kinds[p->kind],
 					     bits_count(touched));
 	}
-	*tasks = m->tasks;
+	*tasks = t.tasks;
 }

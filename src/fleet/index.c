@@ -39,28 +39,27 @@ static int bucket_of(const struct fleet *f, const struct class *c, const struct 
 	return idle < c->buckets ? idle : c->buckets - 1;
 }
 
-static void flip(struct view *v, const struct class *c, int bucket, int at)
+static void flip(struct view *v, const struct class *c, int bucket, unsigned at)
 {
-	uint64_t *words =
-		v->bits + c->bits_at + (size_t)bucket * (size_t)(c->words + c->sums);
+	uint64_t *words = v->bits + c->bits_at + (size_t)(bucket * (c->words + c->sums));
 	uint64_t *sums = words + c->words;
-	int word = at / WORD_BITS;
+	unsigned word = at / WORD_BITS;
+	uint64_t bit = (uint64_t)1 << word % WORD_BITS;
 
 	words[word] ^= (uint64_t)1 << at % WORD_BITS;
-	if (words[word])
-		sums[word / WORD_BITS] |= (uint64_t)1 << word % WORD_BITS;
-	else
-		sums[word / WORD_BITS] &= ~((uint64_t)1 << word % WORD_BITS);
+	sums[word / WORD_BITS] =
+		(sums[word / WORD_BITS] & ~bit) | (words[word] ? bit : 0);
 }
 
+/* One node more (or less, by -1) in a bucket. */
 static void count(struct view *v, const struct class *c, const struct machine *m,
-		  int bucket, int sign)
+		  int bucket, int by)
 {
-	v->counts[c->counts_at + (size_t)bucket] += sign;
+	v->counts[c->counts_at + (size_t)bucket] += by;
 	if (m->rack >= 0)
-		v->counts[c->racks_at + (size_t)(m->rack * c->buckets + bucket)] += sign;
+		v->counts[c->racks_at + (size_t)(m->rack * c->buckets + bucket)] += by;
 	if (m->net >= 0)
-		v->counts[c->nets_at + (size_t)(m->net * c->buckets + bucket)] += sign;
+		v->counts[c->nets_at + (size_t)(m->net * c->buckets + bucket)] += by;
 }
 
 void index_clear(struct view *v)
@@ -86,38 +85,43 @@ void index_move(struct view *v, int node, struct space *s)
 	if (now == s->bucket)
 		return;
 	if (s->bucket != BUCKET_NONE) {
-		flip(v, c, s->bucket, m->at);
+		flip(v, c, s->bucket, (unsigned)m->at);
 		count(v, c, m, s->bucket, -1);
 	}
 	if (now != BUCKET_NONE) {
-		flip(v, c, now, m->at);
+		flip(v, c, now, (unsigned)m->at);
 		count(v, c, m, now, 1);
 	}
 	s->bucket = (uint8_t)now;
 }
 
+/* The first word from `word` on that is not empty, by the summary. */
+static unsigned word_next(const uint64_t *sums, unsigned count, unsigned word)
+{
+	unsigned sum = word / WORD_BITS;
+	uint64_t bits = sum < count ? sums[sum] & UINT64_MAX << word % WORD_BITS : 0;
+
+	while (!bits && ++sum < count)
+		bits = sums[sum];
+	return bits ? sum * WORD_BITS + (unsigned)__builtin_ctzll(bits) : UINT32_MAX;
+}
+
 int index_next(const struct view *v, const struct class *c, int bucket, int from, int to)
 {
 	const uint64_t *words =
-		v->bits + c->bits_at + (size_t)bucket * (size_t)(c->words + c->sums);
-	const uint64_t *sums = words + c->words;
-	int word = from / WORD_BITS, sum;
+		v->bits + c->bits_at + (size_t)(bucket * (c->words + c->sums));
+	unsigned word = (unsigned)from / WORD_BITS;
 	uint64_t bits;
 
 	if (from >= to)
 		return -1;
-	bits = words[word] & UINT64_MAX << from % WORD_BITS;
+	bits = words[word] & UINT64_MAX << (unsigned)from % WORD_BITS;
 	if (!bits) {
-		word++;
-		sum = word / WORD_BITS;
-		bits = sum < c->sums ? sums[sum] & UINT64_MAX << word % WORD_BITS : 0;
-		while (!bits && ++sum < c->sums)
-			bits = sums[sum];
-		if (!bits)
+		word = word_next(words + c->words, (unsigned)c->sums, word + 1);
+		if (word == UINT32_MAX)
 			return -1;
-		word = sum * WORD_BITS + __builtin_ctzll(bits);
 		bits = words[word];
 	}
-	from = word * WORD_BITS + __builtin_ctzll(bits);
+	from = (int)(word * WORD_BITS) + __builtin_ctzll(bits);
 	return from < to ? from : -1;
 }

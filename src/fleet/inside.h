@@ -16,15 +16,15 @@ struct pool {
 	int16_t first;        /* of its devices in rows */
 };
 
-/* What every decision reads, and nothing else but one pointer to the rest: a decision
- * costs about as much as the memory it touches. */
+/* A decision costs about as much as the memory it touches: what it reads of a machine,
+ * the first pool with it, is one cache line.  How much cpu, memory and tasks are taken is
+ * what is missing in the live row. */
 struct machine {
-	int class, at; /* and position in it */
+	uint64_t slots; /* bitmap of those in use, the first 64 */
+	int at;         /* position in its class */
+	int rack, net;  /* numbers of these; -1: unknown, so shared with nobody */
 	int rank;
-	int rack, net; /* numbers of these; -1: unknown, so shared with nobody */
-	int tasks;
-	int64_t cpu_milli, memory_bytes; /* taken */
-	uint64_t slots;                  /* bitmap of those in use, the first 64 */
+	int8_t class;
 	int8_t island;
 	bool rings, windows;
 	struct pool pools[FLEET_POOLS];
@@ -33,19 +33,21 @@ struct machine {
 	uint64_t *ports; /* bitmap, NULL while none was ever given */
 	char *likeness;  /* nodes with equal ones may be exchanged */
 	struct node *node;
-};
+} __attribute__((aligned(CACHE_LINE)));
 
 struct fleet {
 	char **kinds;
 	size_t kind_count, kind_cap;
 	int kind_rank[KINDS_MAX]; /* in the order of names */
 	struct machine *machines;
+	void *machine_block; /* in which they lie */
 	size_t machine_cap;
 	struct view live, empty;
 	struct map *by_name; /* index + 1 */
 	uint64_t version, empty_version;
 	struct chunks chunks;
-	size_t row_pools, row_devices, row_bytes;
+	size_t row_pools, row_devices, row_bytes; /* 0 bytes: there was no node yet */
+	size_t chunks_wanted;
 	struct layout layout;
 	struct slab grants;
 	struct scores *scores; /* scores.h; NULL: nobody asked for any yet */
@@ -92,28 +94,6 @@ static inline const uint16_t *grant_ports(const struct grant *g)
 	return g->many_ports ? g->many_ports : g->few_ports;
 }
 
-int machine_task_limit(const struct node *n);
 /* The pool of a kind, made when there is none yet; -1: all are taken. */
 int machine_pool_make(struct machine *m, int kind);
 void fleet_reserve_roles(struct fleet *f, size_t roles);
-void space_refresh(struct fleet *f, int node); /* live, after a node was set */
-/* What is free when nothing runs. */
-void space_empty(const struct fleet *f, int node, struct space *s);
-/* `s` keeps what `other` has too.  exact: the same devices, else as many. */
-void space_least(const struct fleet *f, int node, struct space *s,
-		 const struct space *other, bool exact);
-/* How many tasks of a role fit. */
-int64_t space_room(const struct fleet *f, int node, const struct space *s,
-		   const struct ask_role *r, int64_t most);
-/* Takes for `count` tasks, for which there must be room. */
-void space_take(const struct fleet *f, int node, struct space *s,
-		const struct ask_role *r, int64_t count);
-int64_t devices_room(const struct fleet *f, int node, const struct space *s,
-		     const struct need *n, int64_t most);
-/* Which devices a task gets.  False: there is no room. */
-bool devices_choose(const struct fleet *f, int node, const struct space *s,
-		    const struct need *n, struct portion *out);
-void devices_take(const struct fleet *f, int node, struct space *s,
-		  const struct portion *p);
-void devices_return(const struct fleet *f, int node, struct space *s,
-		    const struct portion *p);

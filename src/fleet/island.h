@@ -2,7 +2,7 @@
 /* island.h - gangs that must lie on one node, or in one island of it. */
 #pragma once
 
-#include "fleet/inside.h"
+#include "fleet/space.h"
 
 /* Whether a node holds so many tasks of each role (by role) at once. */
 bool node_holds(const struct fleet *f, int node, const struct space *s,

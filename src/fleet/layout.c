@@ -152,7 +152,7 @@ static void class_finish(struct fleet *f, struct class *c)
 		struct machine *m = &f->machines[c->nodes[i]];
 		int has = device_total(m);
 		devices = has > devices ? has : devices;
-		m->class = (int)(c - l->classes);
+		m->class = (int8_t)(c - l->classes);
 		m->at = i;
 	}
 	c->order = c->likeness ? order_of(&f->machines[c->nodes[0]]) : CLASS_IDLE;

@@ -107,12 +107,9 @@ static void ports_take(struct machine *m, struct space *s, struct grant *g,
 	}
 }
 
-/* Books cpu, memory and the task itself; sign -1 gives them back. */
-static void charge(struct machine *m, struct space *s, const struct ask_role *r, int sign)
+/* Cpu, memory and the task itself; sign -1 gives them back. */
+static void charge(struct space *s, const struct ask_role *r, int sign)
 {
-	m->cpu_milli += sign * r->cpu_milli;
-	m->memory_bytes += sign * r->memory_bytes;
-	m->tasks += sign;
 	s->cpu_milli -= sign * r->cpu_milli;
 	s->memory_bytes -= sign * r->memory_bytes;
 	s->tasks -= sign;
@@ -157,7 +154,7 @@ static void grant_one(struct fleet *f, struct grant *g, const struct ask_role *r
 	devices_give(f, s, g, r, from);
 	if (r->any_ports)
 		ports_take(m, s, g, r);
-	charge(m, s, r, 1);
+	charge(s, r, 1);
 	index_move(&f->live, g->node, s);
 	scores_moved(f, g->node, r, 1);
 }
@@ -214,10 +211,9 @@ static void grant_pick(struct fleet *f, const struct ask *a, const struct pick *
 	}
 }
 
-void fleet_grant(struct fleet *f, const struct ask *a, const struct picks *picks,
-		 struct grants *out)
+/* Where the grants of each role begin; gives how many there are. */
+static size_t ranks_begin(struct fleet *f, const struct ask *a, const struct picks *picks)
 {
-	struct space *from = NULL;
 	int *at, rank = 0;
 
 	fleet_reserve_roles(f, a->role_count);
@@ -230,14 +226,25 @@ void fleet_grant(struct fleet *f, const struct ask *a, const struct picks *picks
 		at[k] = rank;
 		rank += count;
 	}
-	out->count = (size_t)rank;
+	return (size_t)rank;
+}
+
+void fleet_grant(struct fleet *f, const struct ask *a, const struct picks *picks,
+		 struct grants *out)
+{
+	struct space *from = NULL;
+	bool alone = picks->count == 1;
+
+	out->count = alone ? (size_t)picks->items[0].count : ranks_begin(f, a, picks);
 	out->items = slab_get(&f->grants, out->count);
 	for (size_t i = 0; i < picks->count; i++) {
 		const struct pick *k = &picks->items[i];
+		int rank = alone ? 0 : f->role_at[k->role];
 		if (!i || k->node != picks->items[i - 1].node)
 			from = grant_from(f, a, picks, k->node);
-		grant_pick(f, a, k, &out->items[at[k->role]], from);
-		at[k->role] += k->count;
+		grant_pick(f, a, k, &out->items[rank], from);
+		if (!alone)
+			f->role_at[k->role] += k->count;
 	}
 }
 
@@ -308,7 +315,7 @@ static void adopt_one(struct fleet *f, struct grant *g, const struct ask_role *r
 	adopt_devices(f, s, g, place);
 	if (place->port_count)
 		adopt_ports(m, s, g, r, place);
-	charge(m, s, r, 1);
+	charge(s, r, 1);
 	index_move(&f->live, g->node, s);
 	scores_moved(f, g->node, r, 1);
 }
@@ -373,7 +380,7 @@ static void give_back_one(struct fleet *f, const struct ask *a, struct grant *g)
 		bit_flip(m->ports, ports[k]);
 		s->ports += in_range(m, ports[k]);
 	}
-	charge(m, s, &a->roles[g->role], -1);
+	charge(s, &a->roles[g->role], -1);
 	index_move(&f->live, g->node, s);
 	scores_moved(f, g->node, &a->roles[g->role], -1);
 	free(g->many_ports);

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fleet/inside.h"
+#include "fleet/space.h"
 
 static uint64_t mask_of(int count)
 {
@@ -47,10 +47,31 @@ static void *row_alloc(void *old, size_t bytes)
 	return mem_alloc(1, bytes);
 }
 
+static void rows_make(struct fleet *f, size_t pools, size_t devices)
+{
+	f->row_pools = pools;
+	f->row_devices = devices;
+	f->row_bytes = sizeof(struct space) + pools * sizeof(uint64_t) +
+		       devices * sizeof(uint16_t);
+	f->row_bytes = (f->row_bytes + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
+	chunks_reset(&f->chunks, CHUNK_NODES * f->row_bytes);
+	f->live.chunk_count = 0;
+	view_grow(&f->live, f->live.count);
+	chunks_reserve(&f->chunks, f->chunks_wanted);
+	f->trial = row_alloc(f->trial, f->row_bytes);
+	f->attempt = row_alloc(f->attempt, f->row_bytes);
+	f->choice = row_alloc(f->choice, f->row_bytes);
+	free(f->kept);
+	f->kept = NULL;
+	f->kept_cap = 0;
+	f->layout.stale = true;
+}
+
 /* Rows are as wide as the widest node needs.  All are made anew when that grows. */
 static void rows_widen(struct fleet *f, const struct machine *m)
 {
 	size_t pools = f->row_pools, devices = f->row_devices, count = 0;
+	AUTO_FREE struct taken *taken = NULL;
 
 	for (int i = 0; i < FLEET_POOLS; i++) {
 		if (m->pools[i].total && pools < (size_t)i + 1)
@@ -61,22 +82,32 @@ static void rows_widen(struct fleet *f, const struct machine *m)
 	devices = (devices + 3) / 4 * 4; /* whole words */
 	if (pools == f->row_pools && devices == f->row_devices && f->row_bytes)
 		return;
-	f->row_pools = pools;
-	f->row_devices = devices;
-	f->row_bytes = sizeof(struct space) + pools * sizeof(uint64_t) +
-		       devices * sizeof(uint16_t);
-	chunks_reset(&f->chunks, CHUNK_NODES * f->row_bytes);
-	f->live.chunk_count = 0;
-	view_grow(&f->live, f->live.count);
-	f->trial = row_alloc(f->trial, f->row_bytes);
-	f->attempt = row_alloc(f->attempt, f->row_bytes);
-	f->choice = row_alloc(f->choice, f->row_bytes);
-	free(f->kept);
-	f->kept = NULL;
-	f->kept_cap = 0;
-	f->layout.stale = true;
+	taken = mem_alloc(f->live.count, sizeof *taken);
+	for (size_t i = 0; f->row_bytes && i < f->live.count; i++)
+		taken[i] = machine_taken(f, (int)i);
+	rows_make(f, pools, devices);
 	for (size_t i = 0; i < f->live.count; i++)
-		space_refresh(f, (int)i);
+		space_refresh(f, (int)i, &taken[i]);
+}
+
+static void machines_grow(struct fleet *f, size_t count)
+{
+	size_t cap = count < 2 * f->machine_cap ? 2 * f->machine_cap : count;
+	char *block;
+
+	if (count <= f->machine_cap)
+		return;
+	block = mem_alloc(1, cap * sizeof *f->machines + CACHE_LINE);
+	if (f->live.count)
+		memcpy(block + -(uintptr_t)block % CACHE_LINE, f->machines,
+		       f->live.count * sizeof *f->machines);
+	free(f->machine_block);
+	f->machine_block = block;
+	f->machines = (struct machine *)(void *)(block + -(uintptr_t)block % CACHE_LINE);
+	f->machine_cap = cap;
+	f->marks = mem_realloc(f->marks, cap, sizeof *f->marks);
+	memset(f->marks, 0, cap * sizeof *f->marks);
+	f->mark = 0;
 }
 
 static struct machine *machine_add(struct fleet *f, const char *name)
@@ -84,18 +115,16 @@ static struct machine *machine_add(struct fleet *f, const char *name)
 	size_t at = f->live.count;
 	struct machine *m;
 
-	mem_grow(&f->machines, &f->machine_cap, at, sizeof *f->machines);
-	if (at >= f->mark_cap) {
-		f->mark_cap = f->machine_cap;
-		f->marks = mem_realloc(f->marks, f->mark_cap, sizeof *f->marks);
-		memset(f->marks + at, 0, (f->mark_cap - at) * sizeof *f->marks);
-	}
+	machines_grow(f, at + 1);
 	m = &f->machines[at];
 	*m = (struct machine){ .node = mem_alloc(1, sizeof *m->node) };
 	for (int i = 0; i < FLEET_POOLS; i++)
 		m->pools[i].kind = KIND_NONE;
 	map_puts(f->by_name, name, (void *)(uintptr_t)(at + 1));
+	if (!f->row_bytes)
+		rows_make(f, 0, 0);
 	view_grow(&f->live, at + 1);
+	view_write(&f->live, (int)at)->tasks = machine_task_limit(m->node);
 	return m;
 }
 
@@ -147,6 +176,7 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 	int at = fleet_find(f, n->name);
 	struct machine *m = at < 0 ? machine_add(f, n->name) : &f->machines[at];
 	AUTO_FREE char *like = likeness(n);
+	struct taken taken = machine_taken(f, (int)(m - f->machines));
 	bool moved = at < 0 || strcmp(m->node->rack, n->rack) != 0 ||
 		     strcmp(m->node->net, n->net) != 0;
 
@@ -165,7 +195,7 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 	pools_set(f, m);
 	f->layout.stale |= moved;
 	rows_widen(f, m);
-	space_refresh(f, at);
+	space_refresh(f, at, &taken);
 	index_move(&f->live, at, view_write(&f->live, at));
 	f->version++;
 }

@@ -31,9 +31,10 @@ void chunks_reserve(struct chunks *c, size_t count)
 
 	if (!more)
 		return;
-	slab = mem_alloc(more, c->bytes);
+	slab = mem_alloc(1, more * c->bytes + CACHE_LINE);
 	mem_grow(&c->slabs, &c->slab_cap, c->slab_count, sizeof *c->slabs);
 	c->slabs[c->slab_count++] = slab;
+	slab += -(uintptr_t)slab % CACHE_LINE; /* a small row lies in one line */
 	c->cap = count;
 	c->at = mem_realloc(c->at, count, sizeof *c->at);
 	c->refs = mem_realloc(c->refs, count, sizeof *c->refs);

@@ -11,6 +11,7 @@
 
 #define CHUNK_NODES 32
 #define BUCKET_NONE 255
+#define CACHE_LINE  64
 
 /* What is free on a node.  Below zero when the node shrank under its tasks. */
 struct space {

@@ -10,6 +10,7 @@
 
 #include "fleet/inside.h"
 #include "fleet/rate.h"
+#include "fleet/space.h"
 
 #define BLOCK_NODES   64   /* the best of so many is known */
 #define LOG_NODES     4096 /* changes that are remembered; who missed more starts over */

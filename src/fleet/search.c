@@ -179,15 +179,21 @@ bool node_stays_open(const struct node *n, const struct stay *stay)
 	return true;
 }
 
+static bool is_for(const struct fleet *f, const struct class *c, int node,
+		   const struct ask_role *r, const struct stay *stay)
+{
+	const struct machine *m = &f->machines[node];
+
+	return !(m->windows && stay && !node_stays_open(m->node, stay)) &&
+	       (c->likeness || has_labels(m->node->labels, r->labels));
+}
+
 static bool will_do(struct search *x, const struct class *c, int node)
 {
 	const struct fleet *f = x->v->fleet;
-	const struct machine *m = &f->machines[node];
 	int room;
 
-	if (f->marks[node] == f->mark ||
-	    (m->windows && x->stay && !node_stays_open(m->node, x->stay)) ||
-	    (!c->likeness && !has_labels(m->node->labels, x->r->labels)))
+	if (f->marks[node] == f->mark || !is_for(f, c, node, x->r, x->stay))
 		return false;
 	room = (int)space_room(f, node, view_space(x->v, node), x->r, x->want);
 	if (room < x->want && room > x->seen)
@@ -227,6 +233,44 @@ static bool tighter(const struct fleet *f, const struct candidate *a,
 	if (a->idle != b->idle)
 		return a->idle < b->idle;
 	return f->machines[a->node].rank < f->machines[b->node].rank;
+}
+
+/* The same for one task on any node, without a state that is kept. */
+static bool class_one(const struct view *v, const struct class *c,
+		      const struct ask_role *r, const struct stay *stay,
+		      struct candidate *out)
+{
+	const struct fleet *f = v->fleet;
+	int bucket;
+
+	for (int step = 0; (bucket = bucket_at(c, r, 1, step)) >= 0; step++) {
+		if (!v->counts[c->counts_at + (size_t)bucket])
+			continue;
+		for (int at = 0; (at = index_next(v, c, bucket, at, c->count)) >= 0;
+		     at++) {
+			int node = c->nodes[at];
+			if (!is_for(f, c, node, r, stay) ||
+			    !space_room(f, node, view_space(v, node), r, 1))
+				continue;
+			out->node = node;
+			out->idle = idle_of(c, bucket);
+			return true;
+		}
+	}
+	return false;
+}
+
+int search_one(const struct view *v, const struct ask_role *r, const struct stay *stay)
+{
+	struct candidate best = { .node = -1 }, other;
+
+	for (uint64_t left = classes_of(v->fleet, r); left; left &= left - 1) {
+		const struct class *c = &v->fleet->layout.classes[__builtin_ctzll(left)];
+		if (class_one(v, c, r, stay, &other) &&
+		    (best.node < 0 || tighter(v->fleet, &other, &best)))
+			best = other;
+	}
+	return best.node;
 }
 
 int search_next(struct search *x)

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "fleet/inside.h"
+#include "fleet/space.h"
 
 /* All nodes, or one rack's or switch's. */
 struct area {
@@ -31,6 +31,9 @@ struct search {
 	int seen;         /* the largest room met that was not enough */
 	struct candidate next[CLASSES_MAX];
 };
+
+/* The tightest node for one task; -1: none. */
+int search_one(const struct view *v, const struct ask_role *r, const struct stay *stay);
 
 void search_init(struct search *x, const struct view *v, const struct ask_role *r,
 		 const struct stay *stay, struct area area);

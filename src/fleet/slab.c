@@ -89,7 +89,8 @@ struct grant *slab_get(struct slab *s, size_t count)
 		block_add(s, room > BLOCK_GRANTS ? room : BLOCK_GRANTS);
 		return slab_get(s, count);
 	}
-	memset(run, 0, count * sizeof *run);
+	for (size_t i = 0; i < count; i++)
+		run[i] = (struct grant){ 0 };
 	return run;
 }
 

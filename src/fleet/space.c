@@ -2,7 +2,7 @@
 /* What is free on one node. */
 #include <string.h>
 
-#include "fleet/inside.h"
+#include "fleet/space.h"
 
 int machine_task_limit(const struct node *n)
 {
@@ -40,7 +40,17 @@ void space_empty(const struct fleet *f, int node, struct space *s)
 		s->idle[i] = m->pools[i].total;
 }
 
-void space_refresh(struct fleet *f, int node)
+struct taken machine_taken(const struct fleet *f, int node)
+{
+	const struct node *n = f->machines[node].node;
+	const struct space *s = view_space(&f->live, node);
+
+	return (struct taken){ n->capacity.cpu_milli - s->cpu_milli,
+			       n->capacity.memory_bytes - s->memory_bytes,
+			       machine_task_limit(n) - s->tasks };
+}
+
+void space_refresh(struct fleet *f, int node, const struct taken *t)
 {
 	const struct machine *m = &f->machines[node];
 	struct space *s = view_write(&f->live, node);
@@ -49,9 +59,9 @@ void space_refresh(struct fleet *f, int node)
 
 	space_empty(f, node, s);
 	s->bucket = bucket; /* where the index has it, until it is moved */
-	s->cpu_milli -= m->cpu_milli;
-	s->memory_bytes -= m->memory_bytes;
-	s->tasks -= m->tasks;
+	s->cpu_milli -= t->cpu_milli;
+	s->memory_bytes -= t->memory_bytes;
+	s->tasks -= t->tasks;
 	s->ports = ports_free(m);
 	for (size_t i = 0; i < f->row_pools; i++) {
 		const struct pool *p = &m->pools[i];

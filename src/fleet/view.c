@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fleet/inside.h"
+#include "fleet/space.h"
 
 const struct view *fleet_now(const struct fleet *f)
 {
