@@ -115,10 +115,3 @@ struct yard {
 	struct yard_watch *watches;
 	struct yard_watch *watch_next; /* the walk that is under way */
 };
-
-struct yard_watch {
-	struct yard *yard;
-	void (*each)(void *arg, const struct event *e);
-	void *arg;
-	struct yard_watch *prev, *next;
-};
