@@ -47,3 +47,13 @@ double muri_length(const struct muri_job *j); /* seconds, running alone, no over
 /* Less than this no policy can have that does not share GPUs.  The average: the greatest
  * of three bounds, see muri_bound.c; makespan: all work on all GPUs, or the last length. */
 void muri_bound(const struct muri_trace *t, double *avg_jct_s, double *makespan_s);
+
+/* A schedule that is known to be possible; the nearer to the best the better. */
+struct muri_known {
+	double avg_jct_s, makespan_s;
+};
+
+/* A much better bound of the average that takes seconds: see muri_price.c.  More slots
+ * and rounds make it greater, never wrong. */
+double muri_bound_priced(const struct muri_trace *t, const struct muri_known *known,
+			 int slots, int rounds);

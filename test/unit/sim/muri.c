@@ -94,6 +94,40 @@ static void bounds(void)
 	done(&r);
 }
 
+static double priced(const struct ran *r, int slots, int rounds)
+{
+	struct muri_known known = { figure(r, "avg_jct_s"), figure(r, "makespan_s") };
+
+	return muri_bound_priced(r->trace.extra, &known, slots, rounds);
+}
+
+static void prices(void)
+{
+	struct ran r = run(HEAD "a,1,50000,100,bert,1000\n", "srsf");
+	OK(near(priced(&r, 10, 5), 101.5), "one job: its length");
+	done(&r);
+	/* Two run, then the third: 101.5, 101.5 and 203 s, and no order does better. */
+	r = run(HEAD "a,32,0,100,bert,1000\nb,32,0,100,bert,1000\nc,32,0,100,bert,1000\n",
+		"srsf");
+	double bound = priced(&r, 300, 300);
+	OK(near(figure(&r, "avg_jct_s"), 406 / 3.0) && bound <= 406 / 3.0 + 1e-6 &&
+		   bound > 0.97 * 406 / 3.0,
+	   "three where two have room: the bound is near and below");
+	done(&r);
+
+	AUTO_FREE char *text = read_trace("trace3");
+	if (!text) {
+		SKIP("the public traces are not here (YARD_TRACES)");
+		return;
+	}
+	r = run(text, "yard");
+	double few = priced(&r, 300, 40), more = priced(&r, 300, 80);
+	OK(more >= few && more > figure(&r, "bound_avg_jct_s") &&
+		   more <= figure(&r, "avg_jct_s"),
+	   "on trace3: above the fast machine's, below what is possible, better by and by");
+	done(&r);
+}
+
 static void refuses(const char *text, const char *want)
 {
 	struct sim_trace t;
@@ -176,6 +210,7 @@ int main(void)
 	places();
 	levels();
 	bounds();
+	prices();
 	refuses_setup();
 	refuses(HEAD, "a header, but no jobs");
 	refuses(HEAD "a,3,0,1,bert,1\n",
