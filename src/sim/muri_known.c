@@ -57,7 +57,7 @@ static bool falls(const struct muri_replay *r, int id)
 {
 	const struct muri_task *t = &r->tasks[id];
 
-	return t->running && t->level < LEVELS - 1 &&
+	return t->running && (size_t)t->level < COUNT_OF(limits) &&
 	       t->attained_s * r->trace->jobs[id].gpus >= limits[t->level];
 }
 

@@ -59,8 +59,10 @@ struct share {
 
 static bool same_kind(const struct muri_job *a, const struct muri_job *b)
 {
-	return a->gpus == b->gpus && a->iteration_s == b->iteration_s &&
-	       memcmp(a->phase_s, b->phase_s, sizeof a->phase_s) == 0;
+	for (int i = 0; i < MURI_PHASES; i++)
+		if (a->phase_s[i] != b->phase_s[i])
+			return false;
+	return a->gpus == b->gpus && a->iteration_s == b->iteration_s;
 }
 
 static void find_kinds(const struct muri_trace *t, int *kind)
