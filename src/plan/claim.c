@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "plan/model.h"
+#include "plan/step.h"
 
 void preempt_create(struct plan *p)
 {
@@ -238,6 +239,15 @@ void preempt_after(const struct plan *p, struct view **v)
 	}
 }
 
+bool claim_fits(struct plan *p, const struct entry *e, const struct view *v,
+		struct picks *picks)
+{
+	struct stay stay = step_stay(e, p->now_ms);
+
+	return view_fit(promise_open(p, e, v), e->shape->ask, p->windows ? &stay : NULL,
+			picks);
+}
+
 /* After a restart only the victims know whom they were told for. */
 static bool find_place(struct plan *p, struct claim *c, const struct entry *e)
 {
@@ -248,7 +258,7 @@ static bool find_place(struct plan *p, struct claim *c, const struct entry *e)
 	leave_out(p, NULL, &x->open);
 	x->open_version = p->version - 1;
 	return_victims(c, x->open);
-	return shape_fits(p, x->open, e->shape, &c->picks);
+	return claim_fits(p, e, x->open, &c->picks);
 }
 
 void preempt_attach(struct plan *p)
@@ -278,7 +288,7 @@ static bool may_start(struct plan *p, struct claim *c, const struct entry *e)
 		return false;
 	leave_out(p, c, &x->open);
 	x->open_version = p->version - 1;
-	return shape_fits(p, x->open, e->shape, &p->scratch->picks);
+	return claim_fits(p, e, x->open, &p->scratch->picks);
 }
 
 struct entry *preempt_due(struct plan *p)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The search for those who give way.  Candidates come in the order in which they are the
- * least loss: lowest priority, then least work lost since their last checkpoint, then most
- * recently started.  They are imagined gone one by one until the newcomer fits; the last of
+ * least loss: what was borrowed, lowest priority, then least work lost since their last
+ * checkpoint, then most recently started.  They are imagined gone one by one until the newcomer fits; the last of
  * them has to go then, and with it gone for sure the search begins again among those before
  * it, until nobody more is needed.  So each of those told is needed: without any one of
  * them the newcomer would not fit. */
@@ -9,21 +9,16 @@
 
 #include "base/mem.h"
 #include "plan/model.h"
+#include "plan/yield.h"
 
-#define CANDIDATES_MAX 4096 /* looked at for one newcomer */
-#define NEWCOMERS_MAX  64   /* looked at in one step */
-
-struct candidate {
-	struct entry *e;
-	int64_t lost;
-};
+#define NEWCOMERS_MAX 64 /* looked at in one step */
+#define IMAGINED_MAX  4096
 
 struct search {
 	struct plan *p;
-	int64_t now_ms;
 	const struct entry *by;
-	struct candidate *list;
-	size_t count, cap;
+	bool stopped; /* by what others borrowed: room alone does not help it */
+	struct candidates list;
 	struct entry **told; /* who has to go */
 	size_t told_count, told_cap;
 	struct view *base, *with, *all;
@@ -35,62 +30,6 @@ struct search {
 	size_t failed_count;
 	bool expects; /* one of them waits for what those leave behind who were told */
 };
-
-static bool outranks(const struct entry *a, const struct entry *b)
-{
-	return b->preemptible && (!a->preemptible || a->priority > b->priority);
-}
-
-/* Nobody is told in the moment in which it starts. */
-static int64_t ripe_ms(const struct plan *p, const struct entry *e)
-{
-	int64_t least = p->policy.min_run_ms > 0 ? p->policy.min_run_ms : 1;
-
-	return e->since_ms < INT64_MAX - least ? e->since_ms + least : INT64_MAX;
-}
-
-/* Devices × time since what was kept; the processor counts little, but it counts. */
-static int64_t work_lost(const struct entry *e, int64_t now_ms)
-{
-	const struct ask_total *t = &e->shape->ask->total;
-	int64_t from = e->kept_ms > e->since_ms ? e->kept_ms : e->since_ms, lost;
-	int64_t weight = t->cpu_milli / 64 + 1;
-
-	for (size_t i = 0; i < t->device_count; i++)
-		weight += t->devices[i].count;
-	if (now_ms <= from)
-		return 0;
-	return __builtin_mul_overflow(weight, now_ms - from, &lost) ? INT64_MAX : lost;
-}
-
-static int by_loss(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-
-	if (x->e->priority != y->e->priority)
-		return x->e->priority < y->e->priority ? -1 : 1;
-	if (x->lost != y->lost)
-		return x->lost < y->lost ? -1 : 1;
-	if (x->e->since_ms != y->e->since_ms)
-		return x->e->since_ms > y->e->since_ms ? -1 : 1;
-	return x->e->id > y->e->id ? -1 : 1;
-}
-
-static void collect(struct search *s)
-{
-	struct tree_node *n = tree_first(&s->p->preempt->may_yield);
-
-	s->count = 0;
-	for (; n && s->count < CANDIDATES_MAX; n = tree_next(n)) {
-		struct entry *e = TREE_OF(n, struct entry, in_way);
-		if (!outranks(s->by, e) || ripe_ms(s->p, e) > s->now_ms)
-			continue;
-		mem_grow(&s->list, &s->cap, s->count, sizeof *s->list);
-		s->list[s->count++] = (struct candidate){ e, work_lost(e, s->now_ms) };
-	}
-	if (s->count)
-		qsort(s->list, s->count, sizeof *s->list, by_loss);
-}
 
 static void count_node(struct search *s, int node, int sign)
 {
@@ -136,20 +75,43 @@ static void count_all(struct search *s)
 		s->have[k] = view_room(s->with, &a->roles[k], -1, a->roles[k].count);
 }
 
+static bool fits(struct search *s, const struct view *v)
+{
+	return claim_fits(s->p, s->by, v, &s->picks);
+}
+
+/* It is gone, or there again: its group holds less, or as much as it does. */
+static void imagine_gone(struct entry *e, int sign)
+{
+	tenant_charge(e->group->tenant, e->shape, -sign);
+}
+
+static bool allowed(const struct search *s)
+{
+	int dim;
+
+	return !s->stopped || !tenant_short(s->by->group->tenant, s->by->shape, &dim);
+}
+
 /* The first so many candidates with whom gone it fits; 0: not with all of them. */
 static size_t shortest(struct search *s)
 {
+	size_t found = 0, i = 0;
+
 	view_copy(s->p->fleet, s->base, &s->with);
 	count_all(s);
-	for (size_t i = 0; i < s->count; i++) {
-		const struct entry *e = s->list[i].e;
+	while (i < s->list.count && !found) {
+		struct entry *e = s->list.items[i++].e;
 		count_nodes_of(s, &e->grants, -1);
 		view_return(s->with, e->shape->ask, &e->grants, -1);
 		count_nodes_of(s, &e->grants, 1);
-		if (enough(s) && shape_fits(s->p, s->with, s->by->shape, &s->picks))
-			return i + 1;
+		imagine_gone(e, 1);
+		if (enough(s) && allowed(s) && fits(s, s->with))
+			found = i;
 	}
-	return 0;
+	while (i > 0)
+		imagine_gone(s->list.items[--i].e, -1);
+	return found;
 }
 
 static bool touches(const struct entry *e, const struct picks *picks)
@@ -166,60 +128,79 @@ static bool touches(const struct entry *e, const struct picks *picks)
 /* The last of so many has to go; of the others those count who are where it would run. */
 static void must_go(struct search *s, size_t upto)
 {
-	struct entry *last = s->list[upto - 1].e;
+	struct entry *last = s->list.items[upto - 1].e;
 	size_t kept = 0;
 
 	mem_grow(&s->told, &s->told_cap, s->told_count, sizeof(struct entry *));
 	s->told[s->told_count++] = last;
 	view_return(s->base, last->shape->ask, &last->grants, -1);
+	imagine_gone(last, 1);
 	for (size_t i = 0; i + 1 < upto; i++) {
-		if (touches(s->list[i].e, &s->picks))
-			s->list[kept++] = s->list[i];
+		if (s->stopped || touches(s->list.items[i].e, &s->picks))
+			s->list.items[kept++] = s->list.items[i];
 	}
-	s->count = kept;
+	s->list.count = kept;
+}
+
+static void imagine_told(struct plan *p, int sign)
+{
+	for (struct tree_node *n = tree_first(&p->preempt->claims); n; n = tree_next(n)) {
+		const struct claim *c = TREE_OF(n, struct claim, at);
+		for (struct tree_node *k = tree_first(&c->victims); k; k = tree_next(k))
+			imagine_gone(TREE_OF(k, struct entry, in_way), sign);
+	}
+}
+
+/* What others leave behind who were told already will do: it only has to wait. */
+static bool expects(struct search *s)
+{
+	bool will_do;
+
+	if (!tree_count(&s->p->preempt->claims))
+		return false;
+	preempt_after(s->p, &s->with);
+	imagine_told(s->p, 1);
+	will_do = allowed(s) && fits(s, s->with);
+	imagine_told(s->p, -1);
+	s->expects |= will_do;
+	return will_do;
 }
 
 /* True: `told` are to go, and then it fits by `picks`. */
 static bool find(struct search *s, const struct entry *by)
 {
-	size_t upto;
+	size_t upto = 0;
+	bool found = false;
 
 	s->by = by;
+	s->stopped = by->bucket->parked != NULL;
 	s->told_count = 0;
-	/* What others leave behind who were told already will do: it only has to wait. */
-	if (tree_count(&s->p->preempt->claims)) {
-		preempt_after(s->p, &s->with);
-		if (shape_fits(s->p, s->with, by->shape, &s->picks)) {
-			s->expects = true;
-			return false;
-		}
-	}
-	if (!shape_fits(s->p, s->all, by->shape, &s->picks))
+	if (expects(s) || !fits(s, s->all))
 		return false;
-	collect(s);
+	yield_collect(s->p, by, &s->list, &s->until_ms);
 	view_copy(s->p->fleet, preempt_open(s->p), &s->base);
-	do {
-		upto = shortest(s);
-		if (!upto)
-			return false;
+	while (!found && (upto = shortest(s)) > 0) {
 		must_go(s, upto);
-	} while (!shape_fits(s->p, s->base, by->shape, &s->picks));
-	return true;
+		found = allowed(s) && fits(s, s->base);
+	}
+	for (size_t i = 0; i < s->told_count; i++)
+		imagine_gone(s->told[i], -1);
+	return found;
 }
 
 /* Free when all are gone who could be told for anybody. */
 static void imagine_all(struct search *s)
 {
-	struct tree_node *n = tree_first(&s->p->preempt->may_yield);
+	struct entry *e = NULL;
+	struct tree_node *n = yield_first(s->p, &e);
 
 	view_copy(s->p->fleet, preempt_open(s->p), &s->all);
 	s->until_ms = INT64_MAX;
-	for (size_t i = 0; n; n = tree_next(n)) {
-		const struct entry *e = TREE_OF(n, struct entry, in_way);
-		int64_t ripe = ripe_ms(s->p, e);
-		if (ripe > s->now_ms)
+	for (size_t i = 0; n; n = yield_next(s->p, n, &e)) {
+		int64_t ripe = yield_ripe_ms(s->p, e);
+		if (ripe > s->p->now_ms)
 			s->until_ms = ripe < s->until_ms ? ripe : s->until_ms;
-		else if (i++ < CANDIDATES_MAX)
+		else if (i++ < IMAGINED_MAX)
 			view_return(s->all, e->shape->ask, &e->grants, -1);
 	}
 }
@@ -265,13 +246,13 @@ static const struct claim *claim_all(struct search *s, struct entry *by)
 	return c;
 }
 
-/* Nobody claims past one who waits before it and is not outranked by it. */
+/* Nobody claims past one who waits before it, unless that would give way to it. */
 static bool may_ask(const struct search *s, struct bucket *const *list, size_t at)
 {
 	const struct entry *e = bucket_first(list[at]);
 
 	for (size_t i = 0; i < at; i++) {
-		if (!outranks(e, bucket_first(list[i])))
+		if (!yield_passes(e, bucket_first(list[i])))
 			return false;
 	}
 	for (size_t i = 0; i < s->failed_count; i++) {
@@ -289,39 +270,71 @@ static int by_place(const void *a, const void *b)
 	return order_cmp(bucket_first(x), bucket_first(y));
 }
 
-/* The first of each kind that did not fit, in the order of the queue. */
-static size_t newcomers(const struct plan *p, struct bucket *out[NEWCOMERS_MAX])
+struct newcomers {
+	struct bucket *items[NEWCOMERS_MAX];
+	size_t count;
+};
+
+static void add_ready(const struct tree *ready, struct newcomers *out)
 {
-	struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]);
+	struct tree_node *n = tree_first(ready);
 	enum quota_short what;
-	size_t count = 0;
 	int limit;
 
-	for (; n && count < NEWCOMERS_MAX; n = tree_next(n)) {
-		const struct shape *s = TREE_OF(n, struct shape, at);
-		struct tree_node *k = tree_first(&s->ready);
-		for (; k && count < NEWCOMERS_MAX; k = tree_next(k)) {
-			struct bucket *b = TREE_OF(k, struct bucket, at);
-			if (!queue_quota_owner(b, &what, &limit))
-				out[count++] = b;
-		}
+	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
+		struct bucket *b = TREE_OF(n, struct bucket, at);
+		if (!queue_quota_owner(b, &what, &limit))
+			out->items[out->count++] = b;
 	}
-	if (count)
-		qsort(out, count, sizeof(struct bucket *), by_place);
-	return count;
+}
+
+/* Within what their group is guaranteed, and stopped because others hold it. */
+static void add_parked(const struct owner *o, struct newcomers *out)
+{
+	struct tree_node *n = tree_first(&o->parked);
+	enum quota_short what;
+	int limit;
+
+	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
+		struct bucket *b = TREE_OF(n, struct bucket, at);
+		if (queue_quota_owner(b, &what, &limit) &&
+		    (what == QUOTA_BORROW || what == QUOTA_KEPT) &&
+		    tenant_within(b->group->tenant, b->shape))
+			out->items[out->count++] = b;
+	}
+}
+
+/* The first of each kind that did not fit, in the order of the queue. */
+static void find_newcomers(const struct plan *p, struct newcomers *out)
+{
+	struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]);
+	const struct owner *o;
+
+	out->count = 0;
+	for (; n; n = tree_next(n))
+		add_ready(&TREE_OF(n, struct shape, at)->ready, out);
+	if (p->dims.count) {
+		add_parked(p->root->owner, out);
+		for (size_t it = 0; (o = map_next(p->groups, &it));)
+			add_parked(o, out);
+	}
+	if (out->count)
+		qsort(out->items, out->count, sizeof(struct bucket *), by_place);
 }
 
 /* The first that may claim and does; NULL: nobody. */
 static const struct claim *next_claim(struct search *s, size_t most)
 {
-	struct bucket *list[NEWCOMERS_MAX];
-	size_t count = newcomers(s->p, list);
+	struct newcomers list;
+	struct entry *any = NULL;
 
-	if (count && s->p->preempt->may_yield.root)
-		imagine_all(s);
-	for (size_t i = 0; i < count && s->p->preempt->may_yield.root; i++) {
-		struct entry *e = bucket_first(list[i]);
-		if (!may_ask(s, list, i))
+	find_newcomers(s->p, &list);
+	if (!list.count || !yield_first(s->p, &any))
+		return NULL;
+	imagine_all(s);
+	for (size_t i = 0; i < list.count; i++) {
+		struct entry *e = bucket_first(list.items[i]);
+		if (!may_ask(s, list.items, i))
 			continue;
 		if (find(s, e) && (!most || s->told_count <= most))
 			return claim_all(s, e);
@@ -335,11 +348,12 @@ size_t preempt_step(struct plan *p, int64_t now_ms, size_t most,
 		    void (*decide)(void *arg, const struct plan_decision *d), void *arg)
 {
 	struct preemption *x = p->preempt;
-	struct search s = { .p = p, .now_ms = now_ms, .until_ms = INT64_MAX };
+	struct search s = { .p = p, .until_ms = INT64_MAX };
+	struct entry *any = NULL;
 	const struct claim *c;
 	size_t told = 0;
 
-	if (!p->policy.preempt || !x->may_yield.root)
+	if (!p->policy.preempt || !yield_first(p, &any))
 		return 0;
 	if (x->seen_version == p->version && !x->fresh && now_ms < x->seen_until_ms)
 		return 0;
@@ -354,7 +368,7 @@ size_t preempt_step(struct plan *p, int64_t now_ms, size_t most,
 	x->seen_version = p->version;
 	x->seen_until_ms = s.until_ms;
 	x->fresh = most > 0; /* a larger set may have been passed over */
-	free(s.list);
+	free(s.list.items);
 	free(s.told);
 	free(s.have);
 	free(s.picks.items);
@@ -368,7 +382,6 @@ int64_t preempt_next_ms(const struct plan *p)
 {
 	const struct preemption *x = p->preempt;
 
-	return p->policy.preempt && x->may_yield.root && x->seen_version == p->version
-		       ? x->seen_until_ms
-		       : INT64_MAX;
+	return p->policy.preempt && x->seen_version == p->version ? x->seen_until_ms
+								  : INT64_MAX;
 }

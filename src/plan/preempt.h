@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* preempt.h - who gives way to whom.
  *
- * Outranks: a job that is not preemptible outranks one that is; of two preemptible ones the
- * higher priority does.  This is a strict order, so nobody gives way to one who would have
- * to give way to it.  Only running jobs that the newcomer outranks and that ran for the
- * policy's least time are asked.
+ * yield.h says who may be asked by whom: only running jobs, and only when they ran for the
+ * policy's least time.
  *
  * A claim is what a preemptor has from the moment others are told to give way until it
  * starts: a place (picks) that nobody else may take, and the victims that are not gone yet.
@@ -54,6 +52,9 @@ void claim_tell(struct claim *c, struct entry *victim);
 void claim_take(struct plan *p, struct claim *c, struct entry *e); /* it claims now */
 size_t preempt_count(const struct plan *p); /* claimants; their order is by number */
 size_t preempt_rank(const struct plan *p, const struct claim *c);
+/* Into v, as far as windows and promises to others let it. */
+bool claim_fits(struct plan *p, const struct entry *e, const struct view *v,
+		struct picks *picks);
 const struct claim *preempt_nth(const struct plan *p, size_t rank);
 /* What anybody but claimants may take now. */
 const struct view *preempt_open(const struct plan *p);

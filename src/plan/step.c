@@ -56,7 +56,7 @@ static void block(struct plan *p, struct shape *s)
 	queue_move(p, s, shape_ever(p, s) ? SHAPE_BLOCKED : SHAPE_NEVER);
 }
 
-static struct stay stay_of(const struct entry *e, int64_t now_ms)
+struct stay step_stay(const struct entry *e, int64_t now_ms)
 {
 	int64_t lasts = entry_lasts(e);
 
@@ -72,7 +72,7 @@ static enum hold fit(struct plan *p, const struct entry *e, int64_t now_ms,
 		     const struct view *v, struct picks *picks)
 {
 	const struct ask *a = e->shape->ask;
-	struct stay stay = stay_of(e, now_ms);
+	struct stay stay = step_stay(e, now_ms);
 	const struct view *open = promise_open(p, e, v);
 
 	if (view_fit(open, a, p->windows ? &stay : NULL, picks))

@@ -12,6 +12,8 @@ enum hold {
 	HOLD_WINDOW,  /* or on nodes that are kept for others at some time of its run */
 };
 
+/* How long it would stay where it starts now. */
+struct stay step_stay(const struct entry *e, int64_t now_ms);
 /* `picks` are those with which it fits into all that is open; they may become others.
  * stopper: the head for whose sake not all that is free is its; NULL: none. */
 enum hold step_hold(struct plan *p, const struct entry *e, int64_t now_ms,
