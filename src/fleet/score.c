@@ -128,7 +128,7 @@ static int32_t rate_short(const struct fleet *f, const struct ask *a, int node)
 {
 	struct score s;
 
-	if (!rate_node(f, a, node, &s))
+	if (node < 0 || !rate_node(f, a, node, &s))
 		return RATE_NONE;
 	return (int32_t)(s.total > INT32_MAX    ? INT32_MAX
 			 : s.total <= INT32_MIN ? INT32_MIN + 1
@@ -222,15 +222,34 @@ static void slot_set(struct table *t, int slot, int32_t score)
 		block_best(t, slot / BLOCK_NODES);
 }
 
+/* Two nodes that score the same: a fleet of many like machines is rated in no time. */
+static bool same_state(const struct fleet *f, int a, int b)
+{
+	const struct scores *s = f->scores;
+
+	if (a < 0 || b < 0)
+		return a < 0 && b < 0;
+	return f->machines[a].class == f->machines[b].class &&
+	       f->layout.classes[f->machines[a].class].likeness &&
+	       memcmp(view_space(&f->live, a), view_space(&f->live, b), f->row_bytes) ==
+		       0 &&
+	       (s->rater.rule != PLACE_CLUSTERING || (size_t)a >= s->held_cap ||
+		(size_t)b >= s->held_cap ||
+		memcmp(s->held[a], s->held[b], sizeof *s->held) == 0);
+}
+
 static void table_update(struct fleet *f, struct table *t, const struct ask *a)
 {
 	struct scores *s = f->scores;
 
 	if (t->epoch != s->epoch || s->log_end - t->seen > LOG_NODES ||
 	    s->log_end - t->seen > f->live.count) {
-		for (int i = 0; i < s->slot_count; i++)
-			t->scores[i] = s->slots[i] < 0 ? RATE_NONE
-						       : rate_short(f, a, s->slots[i]);
+		for (int i = 0; i < s->slot_count; i++) {
+			if (i && same_state(f, s->slots[i - 1], s->slots[i]))
+				t->scores[i] = t->scores[i - 1];
+			else
+				t->scores[i] = rate_short(f, a, s->slots[i]);
+		}
 		for (int b = 0; b < s->slot_count / BLOCK_NODES; b++)
 			block_best(t, b);
 		t->epoch = s->epoch;
