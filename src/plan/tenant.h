@@ -98,13 +98,3 @@ void tenants_capacity(struct plan *p, const struct node *n, int sign);
 struct use shape_use(const struct shape *s); /* what it takes while it runs */
 /* < 0: a's part of the tree has its turn before b's. */
 int tenant_cmp(const struct tenant *a, const struct tenant *b);
-
-/* Rules that cannot be kept all at once are told of when they are made: a circle of
- * parents, children who are guaranteed more than their parent, more guaranteed than all
- * nodes have (amounts, and shapes on empty nodes).  0, or -1 in words. */
-struct tenant_named {
-	const char *name;
-	const struct tenant_rule *rule;
-};
-int tenant_check(const struct tenant_named *all, size_t count, const struct node *nodes,
-		 size_t node_count, struct err *err);
