@@ -35,7 +35,8 @@ static int bound(const char *text, size_t len, int rounds, struct err *err)
 	double priced = muri_bound_priced(t.extra, &known, SLOTS, rounds);
 	printf("yard_avg_jct_s\t%.0f\nbound_fast_machine_s\t%.0f\nbound_priced_s\t%.0f\n"
 	       "yard_over_bound_percent\t%.2f\n",
-	       known.avg_jct_s, fast, priced, (known.avg_jct_s / priced - 1) * 100);
+	       known.avg_jct_s, fast, priced,
+	       (known.avg_jct_s / (priced > fast ? priced : fast) - 1) * 100);
 	sim_result_fini(&r);
 	sim_trace_fini(&t);
 	return 0;

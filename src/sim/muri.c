@@ -225,7 +225,8 @@ static void fill_figures(const struct muri_replay *r, struct sim_result *out)
 	muri_bound(r->trace, &avg_s, &makespan_s);
 	sim_figure_get(out, "makespan_s", &ours_s);
 	if (ours_s > 0)
-		sim_figure_set(out, "use", r->busy_s / (ours_s * MURI_GPUS));
+		sim_figure_set(out, "use_percent",
+			       100 * r->busy_s / (ours_s * MURI_GPUS));
 	sim_figure_set(out, "events", (double)r->events);
 	if (r->policy->shares)
 		return; /* then a GPU does more work than the bounds know of */

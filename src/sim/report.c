@@ -32,6 +32,8 @@ const struct sim_label sim_labels[] = {
 	{ "p999_jct_s", "99.9 % less than", "P99.9 JCT", SIM_SECONDS },
 	{ "bounded_slowdown", "slowdown (of at least 10 s)", "SLOWDOWN", SIM_NUMBER },
 	{ "makespan_s", "until all was done", "MAKESPAN", SIM_SECONDS },
+	{ "bound_avg_jct_s", "no order can average less than", "LEAST JCT", SIM_SECONDS },
+	{ "bound_makespan_s", "or be done before", "LEAST SPAN", SIM_SECONDS },
 	{ NULL, "Devices", NULL, SIM_COUNT },
 	{ "use_percent", "in use", "USE", SIM_PERCENT },
 	{ "idle_while_waiting_devices", "idle while somebody waited", "IDLE", SIM_NUMBER },
