@@ -14,6 +14,7 @@
 #define ENDS_MAX     4096
 #define RUNNING_MAX  8192
 #define SHADOW_ROOMS 40000 /* looked at to see when heads will start */
+#define HINTS_MOST   512   /* run times looked up for one estimate */
 #define SURE_KNOWN                                                                       \
 	80           /* of ten one is sooner than the short and one later than the long */
 #define SURE_PART 50 /* how late it may get is not known */
@@ -33,9 +34,15 @@ struct started {
 	struct cells_takes takes;
 };
 
+struct span { /* how long a job runs, of which something is known or nothing */
+	int64_t low_ms, likely_ms, high_ms; /* likely 0: nothing */
+	int64_t limit_ms;
+};
+
 struct line { /* one that waits */
 	const struct entry *entry;
 	int want;
+	struct span span;
 };
 
 struct shadow { /* when the first in line will start, as it looks now */
@@ -68,11 +75,29 @@ struct way { /* one run */
 	struct started *started;
 	size_t started_count;
 	struct owner *user, *group; /* the target's, as they would be */
-	const struct entry **gone;  /* that ran at first, in the order of their ends */
+	struct plan_after *gone;    /* that ran at first, in the order of their ends */
 	size_t gone_count;
 	struct shadow shadow;
 	size_t shadow_ends; /* so many more may be gone through to find them */
 };
+
+static struct span span_of(const struct entry *e, const struct plan_hints *hints,
+			   int *asked)
+{
+	struct span s = { e->guess_low_ms, e->guess_ms, e->guess_high_ms, e->limit_ms };
+	struct guess g = { 0 };
+
+	if (s.likely_ms <= 0 && hints && *asked < HINTS_MOST) {
+		++*asked;
+		hints->guess(hints->arg, e->id, &g);
+		s = (struct span){ g.low_ms, g.likely_ms, g.high_ms, e->limit_ms };
+	}
+	if (s.low_ms <= 0)
+		s.low_ms = s.likely_ms / 4;
+	if (s.high_ms <= 0)
+		s.high_ms = s.likely_ms * 4;
+	return s;
+}
 
 static int64_t capped(int64_t ms, int64_t limit_ms)
 {
@@ -80,27 +105,24 @@ static int64_t capped(int64_t ms, int64_t limit_ms)
 }
 
 /* How long a job runs; FOREVER: no telling. */
-static int64_t length(const struct entry *e, enum pace pace)
+static int64_t length(const struct span *s, enum pace pace)
 {
-	int64_t low = e->guess_low_ms ? e->guess_low_ms : e->guess_ms / 4,
-		high = e->guess_high_ms ? e->guess_high_ms : e->guess_ms * 4;
-
-	if (e->guess_ms > 0)
-		return capped(pace == PACE_SHORT    ? low
-			      : pace == PACE_LIKELY ? e->guess_ms
-						    : high,
-			      e->limit_ms);
-	return e->limit_ms > 0 ? e->limit_ms : FOREVER;
+	if (s->likely_ms > 0)
+		return capped(pace == PACE_SHORT    ? s->low_ms
+			      : pace == PACE_LIKELY ? s->likely_ms
+						    : s->high_ms,
+			      s->limit_ms);
+	return s->limit_ms > 0 ? s->limit_ms : FOREVER;
 }
 
 /* What is left of one that has run longer than foretold is judged by the next mark, and
  * past the last by how long it ran (see learn_left). */
-static int64_t overdue(const struct entry *e, enum pace pace, int64_t ran_ms)
+static int64_t overdue(const struct span *s, enum pace pace, int64_t ran_ms)
 {
-	int64_t mark = length(e, PACE_LONG);
+	int64_t mark = length(s, PACE_LONG);
 
-	if (pace == PACE_SHORT && length(e, PACE_LIKELY) > ran_ms)
-		mark = length(e, PACE_LIKELY);
+	if (pace == PACE_SHORT && length(s, PACE_LIKELY) > ran_ms)
+		mark = length(s, PACE_LIKELY);
 	if (mark > ran_ms)
 		return (mark - ran_ms) / (pace == PACE_SHORT ? 5 : 2);
 	return pace == PACE_SHORT    ? ran_ms / 9
@@ -108,16 +130,17 @@ static int64_t overdue(const struct entry *e, enum pace pace, int64_t ran_ms)
 				     : 3 * ran_ms;
 }
 
-static int64_t end_of(const struct entry *e, enum pace pace, int64_t now_ms)
+static int64_t end_of(const struct span *s, enum pace pace, int64_t since_ms,
+		      int64_t now_ms)
 {
-	int64_t ran = now_ms > e->since_ms ? now_ms - e->since_ms : 0,
-		whole = length(e, pace), left;
+	int64_t ran = now_ms > since_ms ? now_ms - since_ms : 0, whole = length(s, pace),
+		left;
 
 	if (whole == FOREVER)
 		return FOREVER;
-	left = whole > ran ? whole - ran : e->guess_ms > 0 ? overdue(e, pace, ran) : 0;
-	if (e->limit_ms > 0 && left > e->limit_ms - ran)
-		left = e->limit_ms > ran ? e->limit_ms - ran : 0;
+	left = whole > ran ? whole - ran : s->likely_ms > 0 ? overdue(s, pace, ran) : 0;
+	if (s->limit_ms > 0 && left > s->limit_ms - ran)
+		left = s->limit_ms > ran ? s->limit_ms - ran : 0;
 	return now_ms + left;
 }
 
@@ -158,7 +181,8 @@ static void push(struct way *w, struct end end)
 }
 
 /* Of all that run, at every pace. */
-static void find_ends(const struct plan *p, int64_t now_ms, struct runs *out)
+static void find_ends(const struct plan *p, int64_t now_ms,
+		      const struct plan_hints *hints, int *asked, struct runs *out)
 {
 	size_t cap = 0;
 
@@ -166,8 +190,9 @@ static void find_ends(const struct plan *p, int64_t now_ms, struct runs *out)
 	     n = tree_next(n)) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct runner r = { .entry = e };
+		struct span span = span_of(e, hints, asked);
 		for (enum pace k = 0; k < PACE_COUNT; k++)
-			r.end_ms[k] = end_of(e, k, now_ms);
+			r.end_ms[k] = end_of(&span, k, e->since_ms, now_ms);
 		mem_grow(&out->items, &cap, out->count, sizeof *out->items);
 		out->items[out->count++] = r;
 	}
@@ -236,7 +261,8 @@ static bool next_end(struct way *w)
 		struct end e = pop(w);
 		w->ended++;
 		if (e.runs)
-			w->gone[w->gone_count++] = e.runs;
+			w->gone[w->gone_count++] =
+				(struct plan_after){ e.runs->id, e.ms };
 		charge(w, e.runs ? e.runs : w->started[e.started].entry, -1);
 		give_back(w, &e, 1);
 	}
@@ -270,7 +296,7 @@ static int64_t cast_shadow(struct way *w)
 
 static void begin(struct way *w, const struct line *l)
 {
-	int64_t lasts = length(l->entry, w->pace);
+	int64_t lasts = length(&l->span, w->pace);
 
 	w->started[w->started_count].entry = l->entry;
 	charge(w, l->entry, 1);
@@ -384,11 +410,9 @@ static void find_after(const struct way *w, struct plan_when *out)
 	const struct started *s = &w->started[w->started_count - 1];
 
 	for (size_t i = w->gone_count; i-- > 0 && out->after_count < PLAN_AFTER_MAX;) {
-		const struct entry *e = w->gone[i];
-		if (made_room(e, &s->takes))
-			out->after[out->after_count++] =
-				(struct plan_after){ e->id,
-						     end_of(e, w->pace, w->from_ms) };
+		const struct plan_after *g = &w->gone[i];
+		if (made_room(map_get(w->p->jobs, g->job), &s->takes))
+			out->after[out->after_count++] = *g;
 	}
 }
 
@@ -438,7 +462,8 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 }
 
 /* Who waits and no quota stops, and the target, in order; false: it is too far behind. */
-static bool find_line(struct way *w, struct cells *cells)
+static bool find_line(struct way *w, struct cells *cells, const struct plan_hints *hints,
+		      int *asked)
 {
 	int64_t ids[LINE_MOST];
 	size_t look = plan_queue(w->p, 1, ids, LINE_MOST);
@@ -448,7 +473,8 @@ static bool find_line(struct way *w, struct cells *cells)
 		const struct entry *e = map_get(w->p->jobs, ids[i]);
 		if (e != w->target && !reason_in_way(w->p, e))
 			continue;
-		w->line[w->count] = (struct line){ e, cells_want(cells, e->shape) };
+		w->line[w->count] = (struct line){ e, cells_want(cells, e->shape),
+						   span_of(e, hints, asked) };
 		if (w->line[w->count].want < 0)
 			break;
 		w->count++;
@@ -459,7 +485,7 @@ static bool find_line(struct way *w, struct cells *cells)
 }
 
 void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
-		   struct plan_when *out)
+		   const struct plan_hints *hints, struct plan_when *out)
 {
 	const struct entry *e = map_get(p->jobs, job);
 	struct way w = { .p = p, .target = e, .from_ms = now_ms, .at_ms = now_ms };
@@ -467,6 +493,7 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 	struct cells *cells;
 	int64_t at[PACE_COUNT];
 	enum plan_reason_kind kind;
+	int asked = 0;
 	bool all;
 
 	*out = (struct plan_when){ .soonest_ms = FOREVER,
@@ -481,8 +508,8 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 	if (kind == PLAN_REASON_NEW || kind == PLAN_REASON_NEVER)
 		return;
 	cells = cells_create(p);
-	all = find_line(&w, cells);
-	find_ends(p, now_ms, &runs);
+	all = find_line(&w, cells, hints, &asked);
+	find_ends(p, now_ms, hints, &asked, &runs);
 	if (!all)
 		w.target = NULL;
 	for (enum pace k = 0; k < PACE_COUNT; k++)

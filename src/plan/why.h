@@ -2,6 +2,7 @@
 /* why.h - why a job waits, when it will probably start, and what would start now. */
 #pragma once
 
+#include "plan/learn.h"
 #include "plan/plan.h"
 
 struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no number is told */
@@ -31,8 +32,13 @@ struct plan_when {
 	} after[PLAN_AFTER_MAX];
 	size_t after_count;
 };
+/* Of jobs that had no guess when they were told of, one may be known by now. */
+struct plan_hints {
+	void (*guess)(void *arg, int64_t job, struct guess *out);
+	void *arg;
+};
 void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
-		   struct plan_when *out);
+		   const struct plan_hints *hints, struct plan_when *out); /* or NULL */
 
 /* Who is ahead of it and takes room before it: gives how many (they are counted up to a
  * few thousand), and the first `max` of them. */

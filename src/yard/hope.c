@@ -106,12 +106,26 @@ int yard_learn_boot(struct yard *y, struct err *err)
 	return 0;
 }
 
+/* Jobs that came before anything was known of their like. */
+static void guess_now(void *arg, int64_t job, struct guess *out)
+{
+	const struct yard *y = arg;
+	const struct job *j = yard_live(y, job);
+	AUTO_BUF struct buf print = { 0 };
+	struct learn_who who;
+
+	if (!j)
+		return;
+	who_of(j->spec, j->owner, j->group, &print, &who);
+	learn_guess(y->learn, &who, out);
+}
+
 void yard_estimate(struct yard *y, int64_t job, struct plan_when *out)
 {
 	int64_t now = world_now_ms(y->world);
 	struct hope *h;
 
-	plan_estimate(y->plan, job, now, out);
+	plan_estimate(y->plan, job, now, &(struct plan_hints){ guess_now, y }, out);
 	if (out->sure > 0 && out->sure < 100)
 		out->sure = learn_sure(y->learn, out->sure);
 	if (out->likely_ms == INT64_MAX || !yard_find(y, job) || map_get(y->hopes, job) ||

@@ -398,7 +398,7 @@ static void look(void *arg, struct plan *p, int64_t id)
 
 	if (plan_why(p, id, NULL, &words) == PLAN_REASON_NONE || !words.len)
 		breach(r, "a job that is tried gives no reason");
-	plan_estimate(p, id, r->now_ms, &when);
+	plan_estimate(p, id, r->now_ms, NULL, &when);
 	if (when.soonest_ms > when.likely_ms || when.likely_ms > when.latest_ms ||
 	    when.soonest_ms < r->now_ms)
 		breach(r, "an estimate contradicts itself");

@@ -263,7 +263,7 @@ static void look(void *arg, struct plan *p, int64_t id)
 
 	s->kind = plan_why(p, id, NULL, &b);
 	s->position = plan_position(p, id);
-	plan_estimate(p, id, 1000, &s->when);
+	plan_estimate(p, id, 1000, NULL, &s->when);
 }
 
 static void test_try(void)

@@ -61,7 +61,7 @@ static void starts(const struct plan *p, int64_t id, int64_t now, const int64_t 
 	int64_t got[3];
 	bool ok = true;
 
-	plan_estimate(p, id, now * MINUTE, &w);
+	plan_estimate(p, id, now * MINUTE, NULL, &w);
 	got[0] = w.soonest_ms;
 	got[1] = w.likely_ms;
 	got[2] = w.latest_ms;
@@ -92,14 +92,14 @@ static void test_one(void)
 	STARTS(p, 1, 0, NO, NO, NO, "of one that runs nothing is told");
 	STARTS(p, 9, 0, NO, NO, NO, "nor of one that is not there");
 	struct plan_when w;
-	plan_estimate(p, 3, 0, &w);
+	plan_estimate(p, 3, 0, NULL, &w);
 	OK(w.after_count == 1 && w.after[0].job == 1 && w.after[0].end_ms == 10 * MINUTE,
 	   "and whose end makes the room");
-	plan_estimate(p, 2, 15 * MINUTE, &w);
+	plan_estimate(p, 2, 15 * MINUTE, NULL, &w);
 	OK(w.soonest_ms >= 15 * MINUTE && w.likely_ms > 15 * MINUTE &&
 		   w.likely_ms <= 20 * MINUTE && w.latest_ms == 20 * MINUTE,
 	   "one that runs past its likely end is judged by its latest");
-	plan_estimate(p, 2, 60 * MINUTE, &w);
+	plan_estimate(p, 2, 60 * MINUTE, NULL, &w);
 	OK(w.soonest_ms > 60 * MINUTE && w.likely_ms == 120 * MINUTE &&
 		   w.latest_ms > w.likely_ms && w.latest_ms != NO,
 	   "and past all marks by how long it ran");
@@ -169,7 +169,7 @@ static void test_long(void)
 	add_node(p, "a", 8);
 	for (int64_t i = 1; i <= 1200; i++)
 		submit(p, (struct ask_of){ i, 1, 1 + (int)(i % 8), 10, 0 });
-	plan_estimate(p, 1200, 0, &w);
+	plan_estimate(p, 1200, 0, NULL, &w);
 	OK(w.likely_ms > 1200 * 3 * MINUTE && w.likely_ms < 1200 * 10 * MINUTE,
 	   "a long queue goes on as its beginning does (%lld min)",
 	   (long long)w.likely_ms / MINUTE);
@@ -253,7 +253,7 @@ static void live(struct yard *y, uint64_t seed)
 	for (int64_t i = 1; i <= JOBS; i++) {
 		y->jobs[i].asked = !y->jobs[i].runs;
 		if (y->jobs[i].asked)
-			plan_estimate(y->p, i, 0, &y->jobs[i].told);
+			plan_estimate(y->p, i, 0, NULL, &y->jobs[i].told);
 	}
 	while (end_next(y))
 		;
