@@ -171,9 +171,10 @@ static bool find(struct search *s, const struct entry *by)
 {
 	size_t upto = 0;
 	bool found = false;
+	int dim;
 
 	s->by = by;
-	s->stopped = by->bucket->parked != NULL;
+	s->stopped = tenant_short(by->group->tenant, by->shape, &dim) != NULL;
 	s->told_count = 0;
 	if (expects(s) || !fits(s, s->all))
 		return false;
@@ -275,31 +276,26 @@ struct newcomers {
 	size_t count;
 };
 
-static void add_ready(const struct tree *ready, struct newcomers *out)
+/* No quota stops it; or it is within what its group is guaranteed, and others hold that. */
+static bool may_claim(const struct plan *p, const struct bucket *b)
 {
-	struct tree_node *n = tree_first(ready);
 	enum quota_short what;
 	int limit;
 
-	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
-		struct bucket *b = TREE_OF(n, struct bucket, at);
-		if (!queue_quota_owner(b, &what, &limit))
-			out->items[out->count++] = b;
-	}
+	if (!queue_quota_owner(b, &what, &limit))
+		return !b->parked; /* else the next pass looks at it first */
+	return (what == QUOTA_BORROW || what == QUOTA_KEPT) &&
+	       tenant_within(b->group->tenant, b->shape) && shape_ever(p, b->shape);
 }
 
-/* Within what their group is guaranteed, and stopped because others hold it. */
-static void add_parked(const struct owner *o, struct newcomers *out)
+static void add_newcomers(const struct plan *p, const struct tree *t,
+			  struct newcomers *out)
 {
-	struct tree_node *n = tree_first(&o->parked);
-	enum quota_short what;
-	int limit;
+	struct tree_node *n = tree_first(t);
 
 	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
 		struct bucket *b = TREE_OF(n, struct bucket, at);
-		if (queue_quota_owner(b, &what, &limit) &&
-		    (what == QUOTA_BORROW || what == QUOTA_KEPT) &&
-		    tenant_within(b->group->tenant, b->shape))
+		if (may_claim(p, b))
 			out->items[out->count++] = b;
 	}
 }
@@ -312,11 +308,11 @@ static void find_newcomers(const struct plan *p, struct newcomers *out)
 
 	out->count = 0;
 	for (; n; n = tree_next(n))
-		add_ready(&TREE_OF(n, struct shape, at)->ready, out);
+		add_newcomers(p, &TREE_OF(n, struct shape, at)->ready, out);
 	if (p->dims.count) {
-		add_parked(p->root->owner, out);
+		add_newcomers(p, &p->root->owner->parked, out);
 		for (size_t it = 0; (o = map_next(p->groups, &it));)
-			add_parked(o, out);
+			add_newcomers(p, &o->parked, out);
 	}
 	if (out->count)
 		qsort(out->items, out->count, sizeof(struct bucket *), by_place);

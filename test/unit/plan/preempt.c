@@ -33,8 +33,8 @@ struct run {
 	int64_t by; /* whose victims are being told, */
 	int victims[M_JOBS], victim_count;
 	bool disturbed[M_JOBS]; /* nodes or quotas changed since it claimed */
-	int starts, preemptions, claims, multiple, came_back, kept_out;
-	bool draining;
+	int starts, preemptions, claims, multiple, came_back, kept_out, reclaimed;
+	bool draining, ruled;
 };
 
 static void breach(struct run *r, const char *law)
@@ -43,15 +43,46 @@ static void breach(struct run *r, const char *law)
 		r->broken = law;
 }
 
-static bool outranks(const struct m_job *a, const struct m_job *b)
+static bool ranks_above(const struct m_job *a, const struct m_job *b)
 {
 	return b->job.preemptible &&
 	       (!a->job.preemptible || a->job.priority > b->job.priority);
 }
 
+/* What it holds is within what its group is guaranteed. */
+static bool secure(struct run *r, struct m_job *j)
+{
+	bool in;
+
+	j->state = M_NONE;
+	in = m_within(&r->m, j);
+	j->state = M_RUNNING;
+	return in;
+}
+
+static bool within(struct run *r, struct m_job *j)
+{
+	bool claims = j->claims, in;
+
+	j->claims = false;
+	in = m_within(&r->m, j);
+	j->claims = claims;
+	return in;
+}
+
+static bool may_ask(struct run *r, struct m_job *by, struct m_job *v)
+{
+	bool mine = within(r, by), other = secure(r, v);
+
+	return mine == other ? ranks_above(by, v) : mine;
+}
+
 static bool ripe(const struct run *r, const struct m_job *j)
 {
-	return r->now_ms - j->since_ms >= plan_policy_default.min_run_ms;
+	const struct plan_policy *p =
+		r->m.has_policy ? &r->m.policy : &plan_policy_default;
+
+	return r->now_ms - j->since_ms >= (p->min_run_ms > 0 ? p->min_run_ms : 1);
 }
 
 /* cpu, memory, gpu, npu, tasks of so many tasks of a job. */
@@ -140,6 +171,25 @@ static int index_of(const struct run *r, const struct m_job *j)
 	return (int)(j - r->m.jobs);
 }
 
+/* With those gone there is room for it, and nothing that others borrowed stops it. */
+static bool could(struct run *r, const struct m_job *j, const bool *gone)
+{
+	bool ok;
+
+	if (!fits_open(r, j, gone))
+		return false;
+	for (int i = 0; i < M_JOBS; i++) {
+		if (gone[i])
+			r->m.jobs[i].state = M_NONE;
+	}
+	ok = m_tenant_ok(&r->m, j);
+	for (int i = 0; i < M_JOBS; i++) {
+		if (gone[i])
+			r->m.jobs[i].state = M_RUNNING;
+	}
+	return ok;
+}
+
 /* Whose victims were told are complete: they suffice, and each of them is needed. */
 static void check_set(struct run *r)
 {
@@ -149,15 +199,15 @@ static void check_set(struct run *r)
 	if (!by || r->broken)
 		return;
 	by->claims = false; /* as it was before */
-	if (fits_open(r, by, gone))
+	if (could(r, by, gone))
 		breach(r, "somebody gives way to one who fits");
 	for (int i = 0; i < r->victim_count; i++)
 		gone[r->victims[i]] = true;
-	if (!fits_open(r, by, gone))
+	if (!could(r, by, gone))
 		breach(r, "somebody gives way to one who does not fit then");
 	for (int i = 0; i < r->victim_count; i++) {
 		gone[r->victims[i]] = false;
-		if (fits_open(r, by, gone))
+		if (could(r, by, gone))
 			breach(r, "somebody gives way who is not needed");
 		gone[r->victims[i]] = true;
 	}
@@ -179,8 +229,9 @@ static void preempted(struct run *r, const struct plan_decision *d)
 		breach(r, "told to give way: not a running job, or not to a waiting one");
 		return;
 	}
-	if (!outranks(by, v))
+	if (!may_ask(r, by, v))
 		breach(r, "gives way to one that it need not give way to");
+	r->reclaimed += !v->job.preemptible;
 	if (!ripe(r, v))
 		breach(r, "gives way before its time");
 	if (!m_quota_ok(&r->m, by, false) || !m_quota_ok(&r->m, by, true))
@@ -380,6 +431,53 @@ static void change_quota(struct run *r)
 	apply(r, &d);
 }
 
+static void some(struct run *r, struct resources *out)
+{
+	*out = (struct resources){ .cpu_milli = -1, .memory_bytes = -1 };
+	if (m_roll(&r->seed, 3) == 0)
+		out->cpu_milli = 500 * m_roll(&r->seed, 20);
+	if (m_roll(&r->seed, 3))
+		resources_set_device(out, "gpu", 1 + m_roll(&r->seed, 6));
+	if (m_roll(&r->seed, 4) == 0)
+		resources_set_device(out, "npu", 1 + m_roll(&r->seed, 3));
+}
+
+static void change_rule(struct run *r)
+{
+	int who = m_roll(&r->seed, M_GROUPS);
+	struct tenant_rule *t = &r->m.rules[who];
+	struct plan_delta d = { .kind = PLAN_TENANT, .name = m_groups[who] };
+
+	*t = (struct tenant_rule){ .weight = 1 };
+	r->m.has_rule[who] = m_roll(&r->seed, 5) > 0;
+	some(r, &t->guarantee);
+	t->borrow = t->lend = (struct resources){ .cpu_milli = -1, .memory_bytes = -1 };
+	if (m_roll(&r->seed, 3) == 0)
+		some(r, &t->lend);
+	if (m_roll(&r->seed, 3) == 0)
+		some(r, &t->borrow);
+	if (m_roll(&r->seed, 3) == 0 && who)
+		memcpy(t->parent, m_groups[0], strlen(m_groups[0]));
+	m_find_parents(&r->m);
+	d.tenant = r->m.has_rule[who] ? t : NULL;
+	memset(r->disturbed, true, sizeof r->disturbed);
+	apply(r, &d);
+}
+
+static void change_policy(struct run *r)
+{
+	struct plan_policy *p = &r->m.policy;
+	struct plan_delta d = { .kind = PLAN_POLICY, .policy = p };
+
+	*p = plan_policy_default;
+	p->fair = false;
+	p->age_bound_ms = m_roll(&r->seed, 2) ? 0 : 1000000 + m_roll(&r->seed, 9000000);
+	p->min_run_ms = m_roll(&r->seed, 3) * 20000;
+	r->m.has_policy = true;
+	memset(r->disturbed, true, sizeof r->disturbed);
+	apply(r, &d);
+}
+
 static void checkpoint(struct run *r)
 {
 	struct m_job *j = any(r, is_running);
@@ -409,6 +507,10 @@ static void move(struct run *r)
 {
 	int what = m_roll(&r->seed, 100);
 
+	if (r->ruled && m_roll(&r->seed, 60) == 0)
+		change_rule(r);
+	if (r->ruled && m_roll(&r->seed, 200) == 0)
+		change_policy(r);
 	if (what < 50)
 		submit(r);
 	else if (what < 62)
@@ -440,7 +542,14 @@ static int64_t due(const struct run *r, const struct m_job *j)
 	return j->job.id;
 }
 
-/* The first in the queue that does not fit is not left waiting behind those it outranks. */
+static bool before(const struct run *r, const struct m_job *a, const struct m_job *b)
+{
+	return r->ruled ? m_before(&r->m, a, b) : m_ahead(a, b);
+}
+
+/* The first in the queue that does not fit is not left waiting behind those who said that
+ * they would give way.  (Of the others only what is borrowed is taken, no more: which that
+ * is depends on who else goes.) */
 static void check_head(struct run *r)
 {
 	struct m_job *head = NULL;
@@ -448,22 +557,24 @@ static void check_head(struct run *r)
 
 	for (int i = 0; i < M_JOBS; i++) {
 		struct m_job *j = &r->m.jobs[i];
-		if (j->state != M_WAITING || j->claims || (head && m_ahead(head, j)) ||
+		if (j->state != M_WAITING || j->claims || (head && before(r, head, j)) ||
 		    !m_quota_ok(&r->m, j, false) || !m_quota_ok(&r->m, j, true) ||
-		    !m_possible(&r->m, j) || fits_open(r, j, none))
+		    !m_possible(&r->m, j) || could(r, j, none))
 			continue;
-		head = j;
+		if (m_tenant_ok(&r->m, j) || within(r, j))
+			head = j;
 	}
 	if (!head)
 		return;
 	for (int i = 0; i < M_JOBS; i++) {
-		const struct m_job *j = &r->m.jobs[i];
+		struct m_job *j = &r->m.jobs[i];
 		bool runs = j->state == M_RUNNING;
 		going[i] = runs && j->gives_way;
-		ask[i] = runs && !j->gives_way && outranks(head, j) && ripe(r, j);
+		ask[i] = runs && !j->gives_way && j->job.preemptible &&
+			 may_ask(r, head, j) && ripe(r, j);
 	}
 	r->kept_out++;
-	if (fits_open(r, head, ask) && !fits_open(r, head, going))
+	if (could(r, head, ask) && !could(r, head, going))
 		breach(r, "nobody gives way to the first in the queue, and some should");
 }
 
@@ -502,6 +613,7 @@ static void step(struct run *r)
 	size_t most = bounded(r) ? 1 + (size_t)m_roll(&r->seed, 3) : 0;
 	int64_t owed[M_JOBS];
 
+	r->m.now_ms = r->now_ms;
 	for (int i = 0; i < M_JOBS; i++) {
 		struct m_job *j = &r->m.jobs[i];
 		owed[i] = due(r, j);
@@ -540,6 +652,18 @@ static void step(struct run *r)
 	}
 }
 
+/* It could run if nobody else did. */
+static bool ever(const struct run *r, const struct m_job *j)
+{
+	struct mirror alone = r->m;
+
+	for (int i = 0; i < M_JOBS; i++) {
+		alone.jobs[i].state = M_NONE;
+		alone.jobs[i].claims = false;
+	}
+	return m_possible(&r->m, j) && m_tenant_ok(&alone, j);
+}
+
 /* Nobody new: those told go and come back, those who run end; at last nobody is left. */
 static void drain(struct run *r)
 {
@@ -561,7 +685,7 @@ static void drain(struct run *r)
 		for (int i = 0; i < M_JOBS; i++) {
 			const struct m_job *w = &r->m.jobs[i];
 			left += w->state == M_RUNNING ||
-				(w->state == M_WAITING && m_possible(&r->m, w));
+				(w->state == M_WAITING && ever(r, w));
 		}
 	}
 	if (left)
@@ -579,6 +703,10 @@ static const char *history(uint64_t seed, struct run *r)
 		r->m.nodes[i].up = true;
 		apply(r, &d);
 	}
+	r->ruled = seed % 2;
+	r->now_ms = 1;
+	if (r->ruled)
+		change_policy(r);
 	for (int i = 0; i < STEPS && !r->broken; i++) {
 		for (int k = m_roll(&r->seed, 3); k >= 0; k--)
 			move(r);
@@ -708,6 +836,7 @@ int main(void)
 	const char *broken = NULL;
 	struct run *r = mem_alloc(1, sizeof *r);
 	int64_t starts = 0, preemptions = 0, multiple = 0, back = 0, kept_out = 0;
+	int64_t reclaimed = 0;
 
 	least_loss();
 	for (; seed < end && !broken; seed++) {
@@ -717,16 +846,19 @@ int main(void)
 		multiple += r->multiple;
 		back += r->came_back;
 		kept_out += r->kept_out;
+		reclaimed += r->reclaimed;
 	}
 	OK(!broken, "%" PRIu64 " histories of %d steps keep every law",
 	   end - (one ? one : 1), STEPS);
 	if (broken)
 		printf("# seed %" PRIu64 " at job %" PRId64 ": %s; YARD_TEST_SEED\n",
 		       seed - 1, r->next_id, broken);
-	OK(one || (preemptions > 1000 && multiple > 100 && back > 500 && kept_out > 1000),
+	OK(one || (preemptions > 1000 && multiple > 100 && back > 500 &&
+		   kept_out > 1000 && reclaimed > 50),
 	   "and reach the corners (%" PRId64 " starts, %" PRId64 " told, %" PRId64
-	   " times several for one, %" PRId64 " came back, %" PRId64 " heads)",
-	   starts, preemptions, multiple, back, kept_out);
+	   " times several for one, %" PRId64 " came back, %" PRId64 " heads, %" PRId64
+	   " taken back)",
+	   starts, preemptions, multiple, back, kept_out, reclaimed);
 	free(r);
 	return END();
 }
