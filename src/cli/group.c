@@ -111,6 +111,8 @@ static int run_set(struct cli *c, const void *args, const struct opts_list *oper
 	    change_members(c, "PUT", group, &a->add, &err) < 0 ||
 	    change_members(c, "DELETE", group, &a->remove, &err) < 0)
 		return cli_fail(c, &err);
+	if (tenant_flags_given(&a->tenant))
+		tenant_warn(c);
 	return 0;
 }
 

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
-#include "job/resources.h"
+#include "wire/api.h"
+#include "wire/facts.h"
 
 bool tenant_flags_given(const struct tenant_flags *f)
 {
@@ -162,6 +163,55 @@ int tenant_flags_write(struct json *j, const struct tenant_flags *f, struct err 
 		return -1;
 	json_end(j);
 	return 0;
+}
+
+void tenant_guarantee(const struct doc_node *tenant, struct resources *out)
+{
+	struct tenant_rule rule = wire_tenant_default;
+
+	wire_tenant_read(tenant, &rule, NULL);
+	*out = rule.guarantee;
+	for (size_t i = 0; i < rule.shape_count; i++) {
+		struct resources one = { .devices[0] = rule.shapes[i].devices };
+		resources_scale(&one, rule.shapes[i].count);
+		resources_add(out, &one);
+	}
+}
+
+void tenant_warn(struct cli *c)
+{
+	AUTO_ANSWER struct answer answer = { 0 };
+	struct resources sum = { 0 }, all;
+	const char *what = NULL;
+
+	if (cli_get(c, &answer, NULL, "/tenants") < 0)
+		return;
+	const struct doc_node *root = doc_root(answer.doc),
+			      *list = doc_get(root, "tenants");
+	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
+		struct resources one;
+		if (*doc_str(doc_get(n, "tenant"), "parent", ""))
+			continue; /* part of its parent's */
+		tenant_guarantee(doc_get(n, "tenant"), &one);
+		one.cpu_milli = one.cpu_milli < 0 ? 0 : one.cpu_milli;
+		one.memory_bytes = one.memory_bytes < 0 ? 0 : one.memory_bytes;
+		resources_add(&sum, &one);
+	}
+	wire_resources_read(doc_get(root, "capacity"), &all);
+	if (sum.cpu_milli > all.cpu_milli)
+		what = "cpu";
+	if (sum.memory_bytes > all.memory_bytes)
+		what = "memory";
+	for (int i = 0; i < DEVICE_KINDS_MAX && sum.devices[i].type[0]; i++)
+		if (!strchr(sum.devices[i].type, ':') &&
+		    device_milli(&sum.devices[i]) >
+			    resources_milli(&all, sum.devices[i].type))
+			what = sum.devices[i].type;
+	if (what)
+		cli_hint(c,
+			 "more %s is guaranteed to all groups together than the machines "
+			 "that are up have; yard group tree shows it",
+			 what);
 }
 
 void tenant_amount_words(const struct doc_node *amount, struct buf *out)

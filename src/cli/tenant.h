@@ -5,6 +5,7 @@
 #include "base/doc.h"
 #include "base/json.h"
 #include "base/opts.h"
+#include "cli/cli.h"
 
 struct tenant_flags {
 	const char *parent, *weight, *guarantee, *borrow, *lend, *order, *notice;
@@ -29,7 +30,11 @@ struct tenant_flags {
 bool tenant_flags_given(const struct tenant_flags *f);
 /* The field "tenant" of a change. */
 int tenant_flags_write(struct json *j, const struct tenant_flags *f, struct err *err);
+/* Says so when more is promised now than all machines have. */
+void tenant_warn(struct cli *c);
 /* Lines for `yard group show`: only what was said. */
 void tenant_words(const struct doc_node *tenant, struct buf *out);
+/* What it is guaranteed, shapes counted as devices; cpu and memory -1: nothing is said. */
+void tenant_guarantee(const struct doc_node *tenant, struct resources *out);
 /* "gpu 16, 64 cpu"; "" for none. */
 void tenant_amount_words(const struct doc_node *amount, struct buf *out);

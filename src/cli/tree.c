@@ -10,7 +10,6 @@
 #include "cli/cli.h"
 #include "cli/tenant.h"
 #include "cli/view.h"
-#include "wire/facts.h"
 
 #define DEPTH_MAX 16
 
@@ -25,20 +24,6 @@ static const struct opt tree_table[] = {
 	OPT_COLOUR(struct tree_args, color),
 };
 /* clang-format on */
-
-/* What it is guaranteed, shapes counted as devices; what is not set is none. */
-static void read_guarantee(const struct doc_node *tenant, struct resources *out)
-{
-	struct tenant_rule rule = wire_tenant_default;
-
-	wire_tenant_read(tenant, &rule, NULL);
-	*out = rule.guarantee;
-	for (size_t i = 0; i < rule.shape_count; i++) {
-		struct resources one = { .devices[0] = rule.shapes[i].devices };
-		resources_scale(&one, rule.shapes[i].count);
-		resources_add(out, &one);
-	}
-}
 
 static void put(struct buf *out, const char *fmt, const char *a, const char *b)
 {
@@ -89,7 +74,7 @@ static void add_row(struct table *t, const struct doc_node *n, int depth)
 	struct resources held, guarantee, beyond;
 
 	wire_resources_read(doc_get(n, "held"), &held);
-	read_guarantee(tenant, &guarantee);
+	tenant_guarantee(tenant, &guarantee);
 	borrowed(&held, &guarantee, &beyond);
 	resources_words(&held, &has);
 	resources_words(&guarantee, &sure);
