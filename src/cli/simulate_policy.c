@@ -40,6 +40,7 @@ static const struct field {
 	{ "preempt",         FLAG,    AT(plan.preempt) },
 	{ "min_run",         TIME,    AT(plan.min_run_ms) },
 	{ "all_preemptible", FLAG,    AT(all_preemptible) },
+	{ "one_queue",       FLAG,    AT(one_queue) },
 	{ "rule",            RULE,    AT(plan.rule) },
 	{ "weights",         WEIGHTS, AT(plan.weights) },
 	{ "tenants",         TENANTS, 0 },

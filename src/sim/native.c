@@ -17,9 +17,9 @@ static const struct sim_job *trace_job(const struct native *x, int64_t id)
 	return &x->setup->trace->jobs[id - 1];
 }
 
-static const char *group_of(const struct sim_job *j)
+static const char *group_of(const struct native *x, const struct sim_job *j)
 {
-	return j->group ? j->group : "all";
+	return j->group && !x->policy.one_queue ? j->group : "all";
 }
 
 static void who_is(const struct sim_job *j, struct learn_who *out)
@@ -75,9 +75,10 @@ static void describe(const struct native *x, int64_t id, struct plan_job *out)
 		.id = id,
 		.priority = j->priority,
 		.user = j->user ? j->user : "all",
-		.group = group_of(j),
+		.group = group_of(x, j),
 		.gang = *n->gang,
-		.submit_ms = j->submit_ms,
+		.submit_ms =
+			j->submit_ms + n->served_ms, /* time that it ran is no wait */
 		.served_ms = n->served_ms,
 		.preemptible = j->preemptible || x->policy.all_preemptible,
 	};
@@ -191,19 +192,38 @@ static int64_t end_of(void *arg, int64_t id)
 	return x->jobs[id - 1].end_ms;
 }
 
-/* Whoever is first now is told when it could start if nobody started before it; it is
- * held against what comes.  Who is no longer first (another came, with a better right)
- * is told anew when it is first again. */
-static void promise(struct native *x)
+/* Who is first now; 0: nobody waits. */
+static int64_t first(const struct native *x)
 {
 	int64_t head = 0;
 
-	if (plan_queue(x->plan, 1, &head, 1) == 0)
-		head = 0;
-	if (head == x->head)
-		return;
+	return plan_queue(x->plan, 1, &head, 1) ? head : 0;
+}
+
+static void take_back(struct native *x)
+{
 	if (x->head && x->jobs[x->head - 1].state == NATIVE_WAITING)
 		x->jobs[x->head - 1].promise_ms = -1;
+	x->head = 0;
+}
+
+/* Before a step: who was first and is not any more has been passed by a better right, not
+ * by backfill; the same when the order changes with time. */
+static void look_again(struct native *x)
+{
+	if (x->head && (first(x) != x->head || plan_next_ms(x->plan) <= x->now_ms))
+		take_back(x);
+}
+
+/* Behind a step: whoever is first now is told when it could start if nobody started before
+ * it; that is held against what comes. */
+static void promise(struct native *x)
+{
+	int64_t head = first(x);
+
+	if (head == x->head)
+		return;
+	take_back(x);
 	x->head = head;
 	if (head)
 		x->jobs[head - 1].promise_ms = mirror_earliest(
@@ -215,6 +235,7 @@ static void step(struct native *x)
 {
 	do {
 		x->victim_count = 0;
+		look_again(x);
 		native_timer_begin(x->timer);
 		plan_step(x->plan, x->now_ms, 0, decide, x);
 		native_timer_end(x->timer, true);
@@ -298,7 +319,7 @@ static void set_tenants(struct native *x)
 					      .quota = &q->quota });
 	}
 	for (size_t i = 0; i < x->setup->trace->count; i++) {
-		const char *group = group_of(&x->setup->trace->jobs[i]);
+		const char *group = group_of(x, &x->setup->trace->jobs[i]);
 		if (map_gets(seen, group))
 			continue;
 		map_puts(seen, group, x);
@@ -378,7 +399,8 @@ static int native_run(const struct sim_setup *s, struct sim_result *out, struct 
 		x.policy = (struct native_policy){ .plan = s->custom->plan,
 						   .order = s->custom->order,
 						   .all_preemptible =
-							   s->custom->all_preemptible };
+							   s->custom->all_preemptible,
+						   .one_queue = s->custom->one_queue };
 	else if (known)
 		x.policy = *known;
 	else

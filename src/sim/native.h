@@ -20,6 +20,7 @@ struct native_policy {
 	enum tenant_order order;
 	bool by_duration; /* the priority is how short it is: needs known durations */
 	bool all_preemptible;
+	bool one_queue; /* all jobs are of one group, however many the trace has */
 };
 
 enum native_state { NATIVE_COMING, NATIVE_WAITING, NATIVE_RUNNING, NATIVE_OVER };

@@ -43,6 +43,7 @@ struct sim_policy {
 	struct plan_policy plan;
 	enum tenant_order order; /* of groups that have no rule of their own */
 	bool all_preemptible;    /* every job may be told to give way */
+	bool one_queue; /* all jobs are of one group, however many the trace has */
 	struct sim_tenant *tenants;
 	size_t tenant_count;
 	struct sim_quota *quotas;
