@@ -16,7 +16,9 @@ static bool in_rings(const struct machine *m, int pool)
 	return m->rings && !(m->pools[pool].total >> 2 * RING_DEVICES);
 }
 
-static int64_t whole_room(const struct machine *m, int pool, uint64_t idle, int64_t count)
+/* How many tasks; for one it is enough to know whether. */
+static int64_t whole_room(const struct machine *m, int pool, uint64_t idle, int64_t count,
+			  int64_t most)
 {
 	int have = bits_count(idle);
 
@@ -24,7 +26,7 @@ static int64_t whole_room(const struct machine *m, int pool, uint64_t idle, int6
 		return ring_room(ring_state(idle), count);
 	if (have < count)
 		return 0;
-	return count == 1 ? have : count < 1 ? INT32_MAX : have / count;
+	return most == 1 ? 1 : have / (count > 0 ? count : 1);
 }
 
 static int64_t share_room(const struct fleet *f, const struct pool *p,
@@ -50,7 +52,7 @@ int64_t devices_room(const struct fleet *f, int node, const struct space *s,
 			continue;
 		sum += n->share_milli ? share_room(f, &m->pools[i], s, s->idle[i],
 						   n->share_milli)
-				      : whole_room(m, i, s->idle[i], n->count);
+				      : whole_room(m, i, s->idle[i], n->count, most);
 	}
 	return sum < most ? sum : most;
 }
@@ -102,7 +104,7 @@ static bool choose_whole(const struct fleet *f, int node, const struct space *s,
 
 	for (int i = 0; i < (int)f->row_pools; i++) {
 		int idle = bits_count(s->idle[i]);
-		if (!will_do(m, i, n) || !whole_room(m, i, s->idle[i], n->count))
+		if (!will_do(m, i, n) || !whole_room(m, i, s->idle[i], n->count, 1))
 			continue;
 		if (best < 0 || idle < have || (idle == have && before(f, m, i, best))) {
 			best = i;

@@ -305,17 +305,15 @@ static bool gang_fit(struct fit *x)
 	return area_fit(x, everywhere, fewer_will_do(a));
 }
 
-/* Whether what one task gets lies in one island: what is known without taking it. */
-static enum level node_level(const struct fit *x, int node)
+/* Whether what one task gets lies in one island. */
+static enum level task_level(const struct view *v, const struct ask_role *r, int node)
 {
-	const struct machine *m = &x->f->machines[node];
-	const struct ask_role *r = &x->a->roles[x->out->items[0].role];
+	const struct machine *m = &v->fleet->machines[node];
 	int first = -1;
 
-	for (size_t i = 0; i < r->device_count && m->island; i++) {
+	for (size_t i = 0; m->island && i < r->device_count; i++) {
 		struct portion p;
-		if (x->a->task_count > 1 ||
-		    !devices_choose(x->f, node, view_space(x->v, node), &r->devices[i],
+		if (!devices_choose(v->fleet, node, view_space(v, node), &r->devices[i],
 				    &p))
 			return LEVEL_NODE;
 		int low = __builtin_ctzll(p.mask) / m->island;
@@ -340,29 +338,31 @@ static enum level level_of(const struct fit *x)
 		rack &= m->rack == first->rack;
 	}
 	if (node)
-		return x->a->within == LEVEL_ISLAND && x->a->within_must
+		return (x->a->within == LEVEL_ISLAND && x->a->within_must) ||
+				       !first->island
 			       ? LEVEL_ISLAND
-			       : node_level(x, out->items[0].node);
+			       : LEVEL_NODE;
 	return net ? LEVEL_SWITCH : rack ? LEVEL_RACK : LEVEL_ANY;
 }
 
 /* One task: no level to cross, one look into the index; or where scores say. */
-static bool task_fit(struct fit *x)
+static bool task_fit(const struct view *v, const struct ask *a, const struct stay *stay,
+		     struct picks *out)
 {
-	struct pick best;
-	int node;
+	struct fleet *f = (struct fleet *)(uintptr_t)v->fleet;
+	struct pick best = { 0, -1, 1, -1 };
 
-	if (x->v == &x->f->live && scores_decide(x->f, x->a)) {
-		if (!scores_fit(x->f, x->a, x->stay, &best))
+	if (v == &f->live && f->scores && scores_decide(f, a)) {
+		if (!scores_fit(f, a, stay, &best))
 			return false;
-		pick_add(x->out, 0, best.node, 1);
-		x->out->items[0].device = best.device;
-		return true;
+	} else {
+		best.node = search_one(v, a->roles, stay);
+		if (best.node < 0)
+			return false;
 	}
-	node = search_one(x->v, x->a->roles, x->stay);
-	if (node < 0)
-		return false;
-	pick_add(x->out, 0, node, 1);
+	pick_add(out, 0, best.node, 1);
+	out->items[0].device = best.device;
+	out->level = task_level(v, a->roles, best.node);
 	return true;
 }
 
@@ -371,23 +371,23 @@ bool view_fit(const struct view *view, const struct ask *a, const struct stay *s
 {
 	/* Gangs of several roles are tried on the view itself, and put back: a copy would
 	 * cost more than the search. */
-	struct view *v = (struct view *)(uintptr_t)view;
-	struct fit x = { .v = v,
-			 .f = (struct fleet *)(uintptr_t)v->fleet,
+	struct fit x = { .v = (struct view *)(uintptr_t)view,
+			 .f = (struct fleet *)(uintptr_t)view->fleet,
 			 .a = a,
 			 .stay = stay,
 			 .out = out };
-	bool island = a->within_must && a->within == LEVEL_ISLAND;
 
 	layout_need(x.f, &x.f->layout);
-	fleet_reserve_roles(x.f, a->role_count);
 	out->count = 0;
 	out->view = view;
 	out->level = LEVEL_ISLAND;
+	if (a->task_count == 1 && a->role_count == 1 &&
+	    !(a->within_must && a->within == LEVEL_ISLAND))
+		return task_fit(view, a, stay, out);
+	fleet_reserve_roles(x.f, a->role_count);
 	if (!a->task_count)
 		return true;
-	if (!(a->task_count == 1 && a->role_count == 1 && !island ? task_fit(&x)
-								  : gang_fit(&x)))
+	if (!gang_fit(&x))
 		return false;
 	out->level = level_of(&x);
 	return true;

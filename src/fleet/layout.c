@@ -159,11 +159,12 @@ static void class_finish(struct fleet *f, struct class *c)
 	c->buckets = index_buckets(c->order, devices);
 	c->words = (c->count + 63) / 64;
 	c->sums = (c->words + 63) / 64;
-	c->bits_at = l->bits;
+	c->some_at = l->bits;
+	c->bits_at = c->some_at + BUCKET_WORDS;
 	c->counts_at = l->counts;
 	c->racks_at = c->counts_at + (size_t)c->buckets;
 	c->nets_at = c->racks_at + (size_t)(l->rack_count * c->buckets);
-	l->bits += (size_t)c->buckets * (size_t)(c->words + c->sums);
+	l->bits = c->bits_at + (size_t)(c->buckets * (c->words + c->sums));
 	l->counts = c->nets_at + (size_t)(l->net_count * c->buckets);
 	spans_make(f, c);
 }

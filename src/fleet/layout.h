@@ -12,7 +12,8 @@
 
 #include "fleet/rows.h"
 
-#define CLASSES_MAX 64 /* more kinds of nodes than that: the rarest share the last one */
+#define BUCKET_WORDS 2  /* for DEVICES_MAX + 1 buckets */
+#define CLASSES_MAX  64 /* more kinds of nodes than that: the rarest share the last one */
 
 enum class_order {
 	CLASS_IDLE,  /* bucket: how many devices are idle, of all kinds */
@@ -30,7 +31,8 @@ struct class
 	int count, buckets;
 	int *nodes;       /* by position */
 	int words, sums;  /* of a bucket's bitmap and its summary */
-	size_t bits_at;   /* in view.bits: for each bucket words, then sums */
+	size_t some_at;   /* in view.bits: which buckets have nodes at all, */
+	size_t bits_at;   /* then for each bucket words, then sums */
 	size_t counts_at; /* in view.counts: a number for each bucket, */
 	size_t racks_at;  /* then for each rack and bucket, */
 	size_t nets_at;   /* then for each switch and bucket */
@@ -64,5 +66,7 @@ void view_index_reserve(struct view *v);
 void index_clear(struct view *v); /* no node is in it yet */
 /* Puts a node where what is free on it belongs. */
 void index_move(struct view *v, int node, struct space *s);
+/* The first bucket from `from` on that has nodes; -1: none. */
+int index_bucket(const struct view *v, const struct class *c, int from);
 /* The first position of a bucket from `from` on, before `to`; -1: none. */
 int index_next(const struct view *v, const struct class *c, int bucket, int from, int to);

@@ -156,7 +156,8 @@ static void grant_one(struct fleet *f, struct grant *g, const struct ask_role *r
 		ports_take(m, s, g, r);
 	charge(s, r, 1);
 	index_move(&f->live, g->node, s);
-	scores_moved(f, g->node, r, 1);
+	if (f->scores)
+		scores_moved(f, g->node, r, 1);
 }
 
 /* A score decided for one device: then the choice is made already. */
@@ -317,7 +318,8 @@ static void adopt_one(struct fleet *f, struct grant *g, const struct ask_role *r
 		adopt_ports(m, s, g, r, place);
 	charge(s, r, 1);
 	index_move(&f->live, g->node, s);
-	scores_moved(f, g->node, r, 1);
+	if (f->scores)
+		scores_moved(f, g->node, r, 1);
 }
 
 /* A node of which only a record tells is made, as one that is gone. */
@@ -382,7 +384,8 @@ static void give_back_one(struct fleet *f, const struct ask *a, struct grant *g)
 	}
 	charge(s, &a->roles[g->role], -1);
 	index_move(&f->live, g->node, s);
-	scores_moved(f, g->node, &a->roles[g->role], -1);
+	if (f->scores)
+		scores_moved(f, g->node, &a->roles[g->role], -1);
 	free(g->many_ports);
 }
 

@@ -115,23 +115,26 @@ static int bucket_room(const struct class *c, const struct ask_role *r, int buck
 	return bucket == DEVICES_MAX ? MANY : (int)(bucket / r->whole);
 }
 
-/* The bucket to look through at a step, or -1 after the last. */
-static int bucket_at(const struct class *c, const struct ask_role *r, int want, int step)
+/* The bucket to look through at a step, or at the first step after it that has one with
+ * nodes (then *step is that); -1: there is none. */
+static int bucket_at(const struct view *v, const struct class *c,
+		     const struct ask_role *r, int want, int *step)
 {
 	int64_t first;
-	int state;
+	int bucket;
 
-	if (c->order == CLASS_RINGS) {
-		state = ring_visit(want == 1 ? ring_need(r) : 0, step);
-		return state;
-	}
+	if (c->order == CLASS_RINGS)
+		return ring_visit(want == 1 ? ring_need(r) : 0, *step);
 	if (c->order == CLASS_CPU)
 		first = index_cpu_bucket(product(r->cpu_milli, want));
 	else
 		first = product(r->whole, want);
 	if (first >= c->buckets && c->buckets == DEVICES_MAX + 1)
 		first = DEVICES_MAX; /* that one holds all that have more, too */
-	return first + step < c->buckets ? (int)first + step : -1;
+	bucket = first < c->buckets ? index_bucket(v, c, (int)first + *step) : -1;
+	if (bucket >= 0)
+		*step = bucket - (int)first;
+	return bucket;
 }
 
 /* Below all that have devices: those that have none, by their idle cpu. */
@@ -208,7 +211,7 @@ static void advance(struct search *x, int class)
 	struct span span = span_of(c, x->area);
 	int bucket;
 
-	for (; (bucket = bucket_at(c, x->r, x->want, k->step)) >= 0; k->step++) {
+	for (; (bucket = bucket_at(x->v, c, x->r, x->want, &k->step)) >= 0; k->step++) {
 		if (x->v->counts[c->counts_at + (size_t)bucket] == 0 ||
 		    bucket_room(c, x->r, bucket) < x->want) {
 			k->at = span.from;
@@ -243,7 +246,7 @@ static bool class_one(const struct view *v, const struct class *c,
 	const struct fleet *f = v->fleet;
 	int bucket;
 
-	for (int step = 0; (bucket = bucket_at(c, r, 1, step)) >= 0; step++) {
+	for (int step = 0; (bucket = bucket_at(v, c, r, 1, &step)) >= 0; step++) {
 		if (!v->counts[c->counts_at + (size_t)bucket])
 			continue;
 		for (int at = 0; (at = index_next(v, c, bucket, at, c->count)) >= 0;
