@@ -4,6 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "fleet/fleet.h"
+#include "fleet/score.h"
 #include "sim/heap.h"
 
 /* An ask a gang: gangs live as long as the mirror and are equal when their addresses are. */
@@ -68,7 +69,7 @@ static struct ask *ask_of(struct mirror *m, const struct gang *g)
 
 void mirror_wait(struct mirror *m, const struct gang *g)
 {
-	ask_of(m, g);
+	fleet_note_ask(m->fleet, ask_of(m, g));
 }
 
 void mirror_start(struct mirror *m, int64_t id, const struct gang *g,
@@ -167,6 +168,5 @@ int64_t mirror_earliest(struct mirror *m, const struct gang *g, int64_t now_ms,
 
 double mirror_fragment(const struct mirror *m)
 {
-	(void)m;
-	return 0;
+	return (double)fleet_fragmentation(m->fleet) / 10000;
 }
