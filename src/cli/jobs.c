@@ -16,6 +16,7 @@
 #include "cli/table.h"
 #include "cli/verdict.h"
 #include "cli/view.h"
+#include "cli/why_view.h"
 #include "cli/width.h"
 
 size_t view_width(void)
@@ -95,6 +96,24 @@ static void add_advice(struct cli *c, int64_t id, struct buf *out)
 	wire_job_fini(&w);
 }
 
+static void print_why(struct cli *c, const struct doc_node *map, struct buf *out)
+{
+	const char *why = doc_str(map, "why", NULL);
+	struct why_page page = { cli_now_ms(), view_width(), c->colour_out };
+
+	if (doc_str(map, "kind", NULL)) {
+		why_lay_out(map, &page, out);
+		return;
+	}
+	AUTO_FREE char *text =
+		mem_strdup(why && *why ? why : doc_str(map, "state", "nothing is known"));
+	plain_text(text, "\n\t");
+	width_wrap(out, text, 0, view_width());
+	buf_addc(out, '\n');
+	if (str_eq(doc_str(map, "state", ""), "ended"))
+		add_advice(c, doc_i64(map, "id", 0), out);
+}
+
 static int run_why(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	const struct why_args *a = args;
@@ -107,15 +126,7 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 		return view_json(c, target);
 	if (cli_get(c, &answer, &err, "%s", target) < 0)
 		return cli_fail(c, &err);
-	const struct doc_node *map = doc_root(answer.doc);
-	const char *why = doc_str(map, "why", NULL);
-	AUTO_FREE char *text =
-		mem_strdup(why && *why ? why : doc_str(map, "state", "nothing is known"));
-	plain_text(text, "\n\t");
-	width_wrap(&out, text, 0, view_width());
-	buf_addc(&out, '\n');
-	if (str_eq(doc_str(map, "state", ""), "ended"))
-		add_advice(c, doc_i64(map, "id", 0), &out);
+	print_why(c, doc_root(answer.doc), &out);
 	cli_print(&out);
 	return 0;
 }
@@ -123,7 +134,7 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 const struct command cmd_why = {
 	.name = "why",
 	.operands = "JOB",
-	.summary = "say what a job waits for, or why it ended",
+	.summary = "say why a job waits, until when, and what would start now; or why it ended",
 	.table = why_table,
 	.count = COUNT_OF(why_table),
 	.args_size = sizeof(struct why_args),

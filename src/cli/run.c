@@ -13,13 +13,15 @@
 #include "cli/key.h"
 #include "cli/secret_flag.h"
 #include "cli/snapshot.h"
+#include "cli/view.h"
+#include "cli/why_view.h"
 
 struct run_args {
 	int64_t cpu, memory, count, least, retry, priority, time_limit;
 	const char *image, *name, *code, *group, *gpu, *models, *within;
 	struct opts_list secrets, env, inputs, outputs, where;
 	struct array_flags array;
-	bool detach, no_code, within_must, preemptible;
+	bool detach, no_code, within_must, preemptible, dry_run;
 };
 
 #define INTO(field) OPT_INTO(struct run_args, field)
@@ -48,6 +50,7 @@ static const struct opt run_table[] = {
 	{ "retry",      0,   OPT_INT,      INTO(retry),      "N",         "further attempts when it fails", 0, 1000 },
 	{ "priority",   0,   OPT_INT,      INTO(priority),   "N",         "higher goes first", -1000, 1000 },
 	OPT_ARRAY(struct run_args, array),
+	{ "dry-run",    0,   OPT_FLAG,     INTO(dry_run),    NULL,        "send nothing; only say what `yard why` would" },
 	{ "detach",     'd', OPT_FLAG,     INTO(detach),     NULL,        "print the job's id and leave it alone" },
 };
 /* clang-format on */
@@ -228,18 +231,25 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 	char hash[PACK_HASH_HEX] = "", key[KEY_BYTES];
 	struct err err;
 
-	if (!a->no_code && snapshot_send(c, a->code, hash, &err) < 0)
+	if (!a->no_code && !a->dry_run && snapshot_send(c, a->code, hash, &err) < 0)
 		return cli_fail(c, &err);
 	if (write_spec(a, operands, hash, &body, &err) < 0)
 		return cli_fail(c, &err);
 	key_make(key);
 	struct request r = { .method = "POST",
-			     .target = "/jobs",
+			     .target = a->dry_run ? "/jobs?dry_run=1" : "/jobs",
 			     .key = key,
 			     .body = body.data,
 			     .body_len = body.len };
 	if (client_call(c->client, &r, &answer, &err) < 0)
 		return refused(c, a, &answer.problems, &err);
+	if (a->dry_run) {
+		struct why_page page = { cli_now_ms(), view_width(), c->colour_out };
+		AUTO_BUF struct buf out = { 0 };
+		why_lay_out(doc_root(answer.doc), &page, &out);
+		cli_print(&out);
+		return 0;
+	}
 	int64_t id = answer.doc ? doc_i64(doc_root(answer.doc), "id", 0) : 0;
 	if (a->detach) {
 		AUTO_BUF struct buf line = { 0 };

@@ -17,6 +17,8 @@
 #include "cli/plain.h"
 #include "cli/secret_flag.h"
 #include "cli/snapshot.h"
+#include "cli/view.h"
+#include "cli/why_view.h"
 
 struct submit_args {
 	bool dry_run, json;
@@ -31,7 +33,7 @@ static const struct opt submit_table[] = {
 	OPT_SECRET(struct submit_args, secrets),
 	OPT_ARRAY(struct submit_args, array),
 	{ "dry-run", 0, OPT_FLAG, OPT_INTO(struct submit_args, dry_run), NULL,
-	  "only check, and say what would happen now" },
+	  "only check, and say what `yard why` would" },
 	{ "json", 0, OPT_FLAG, OPT_INTO(struct submit_args, json), NULL, "print the answer as JSON" },
 };
 /* clang-format on */
@@ -130,21 +132,20 @@ static void print_problems(const struct cli *c, const char *file,
 		p->count == 1 ? "" : "s");
 }
 
-static void print_answer(const struct answer *a, bool json)
+static void print_answer(const struct cli *c, const struct answer *a, bool json)
 {
+	const struct doc_node *map = doc_root(a->doc);
+	struct why_page page = { cli_now_ms(), view_width(), c->colour_out };
 	AUTO_BUF struct buf out = { 0 };
 
 	if (json) {
 		cli_print_json(&a->body);
 		return;
 	}
-	if (doc_bool(doc_root(a->doc), "dry_run", false))
-		buf_adds(&out, doc_str(doc_root(a->doc), "words", "it could run"));
+	if (doc_bool(map, "dry_run", false))
+		why_lay_out(map, &page, &out);
 	else
-		buf_printf(&out, "%" PRId64, doc_i64(doc_root(a->doc), "id", 0));
-	AUTO_FREE char *text = buf_take(&out);
-	plain_text(text, "\n\t");
-	buf_printf(&out, "%s\n", text);
+		buf_printf(&out, "%" PRId64 "\n", doc_i64(map, "id", 0));
 	cli_print(&out);
 }
 
@@ -241,7 +242,7 @@ static int run_submit(struct cli *c, const void *args, const struct opts_list *o
 		err_set(&err, ERR_CORRUPT, "the server's answer is no JSON");
 		return cli_fail(c, &err);
 	}
-	print_answer(&answer, a->json);
+	print_answer(c, &answer, a->json);
 	warn_no_code(c, file, &text);
 	return 0;
 }

@@ -130,6 +130,16 @@ void learn_note(struct learn *l, const struct learn_who *who, int64_t ran_ms)
 	}
 }
 
+int64_t learn_seen(const struct learn *l)
+{
+	AUTO_BUF struct buf key = { 0 };
+	const struct row *r;
+
+	key_of(&(struct learn_who){ 0 }, NEAR_EVERYBODY, &key);
+	r = map_gets(l->rows, buf_str(&key));
+	return r ? r->spread.seen : 0;
+}
+
 /* From the farthest to the nearest; gives of how many ended jobs it is known. */
 static int64_t mix_of(const struct learn *l, const struct learn_who *who,
 		      struct spread_mix *mix)

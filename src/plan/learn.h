@@ -35,6 +35,7 @@ struct learn *learn_create(void);
 void learn_destroy(struct learn *l);
 void learn_note(struct learn *l, const struct learn_who *who, int64_t ran_ms);
 void learn_guess(const struct learn *l, const struct learn_who *who, struct guess *out);
+int64_t learn_seen(const struct learn *l); /* how many were ever noted */
 /* Of one that runs since then: what is left, given that it has run so long. */
 void learn_left(const struct learn *l, const struct learn_who *who, int64_t ran_ms,
 		struct guess *out);

@@ -52,6 +52,7 @@ struct shadow { /* when the first in line will start, as it looks now */
 
 struct runner { /* one that runs */
 	const struct entry *entry;
+	bool guessed;
 	int64_t end_ms[PACE_COUNT]; /* FOREVER: no telling */
 };
 
@@ -191,6 +192,7 @@ static void find_ends(const struct plan *p, int64_t now_ms,
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct runner r = { .entry = e };
 		struct span span = span_of(e, hints, asked);
+		r.guessed = span.likely_ms > 0;
 		for (enum pace k = 0; k < PACE_COUNT; k++)
 			r.end_ms[k] = end_of(&span, k, e->since_ms, now_ms);
 		mem_grow(&out->items, &cap, out->count, sizeof *out->items);
@@ -393,6 +395,19 @@ static int64_t stretch(const struct way *w)
 	return !w->started_count || took > most ? FOREVER : w->from_ms + (int64_t)took;
 }
 
+static bool any_guess(const struct way *w, const struct runs *runs)
+{
+	for (size_t i = 0; i < runs->count; i++) {
+		if (runs->items[i].guessed)
+			return true;
+	}
+	for (size_t i = 0; i < w->count; i++) {
+		if (w->line[i].entry != w->target && w->line[i].span.likely_ms > 0)
+			return true;
+	}
+	return false;
+}
+
 static bool made_room(const struct entry *e, const struct cells_takes *takes)
 {
 	for (size_t i = 0; i < e->grants.count; i++) {
@@ -514,6 +529,7 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		w.target = NULL;
 	for (enum pace k = 0; k < PACE_COUNT; k++)
 		at[k] = run(&w, cells, &runs, k, out);
+	out->guessed = any_guess(&w, &runs);
 	free(w.line);
 	free(runs.items);
 	cells_destroy(cells);

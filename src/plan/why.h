@@ -27,6 +27,7 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 struct plan_when {
 	int64_t soonest_ms, likely_ms, latest_ms; /* INT64_MAX: no telling */
 	int sure;
+	bool guessed;       /* hangs on learned run times, not on limits alone */
 	struct plan_after { /* who runs now and probably makes the room, the last first */
 		int64_t job, end_ms;
 	} after[PLAN_AFTER_MAX];

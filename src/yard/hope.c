@@ -10,6 +10,7 @@
 
 #define LEARNED_AT_BOOT 1000 /* of the last jobs that ended */
 #define HOPES_MAX       4096
+#define FEW             4
 #define FRESH_EVERY_MS  INT64_C(1000)
 
 struct hope {
@@ -128,6 +129,9 @@ void yard_estimate(struct yard *y, int64_t job, struct plan_when *out)
 	plan_estimate(y->plan, job, now, &(struct plan_hints){ guess_now, y }, out);
 	if (out->sure > 0 && out->sure < 100)
 		out->sure = learn_sure(y->learn, out->sure);
+	if (out->guessed) /* from a handful of jobs little can be learned */
+		out->sure = (int)(out->sure * learn_seen(y->learn) /
+				  (learn_seen(y->learn) + FEW));
 	if (out->likely_ms == INT64_MAX || !yard_find(y, job) || map_get(y->hopes, job) ||
 	    map_count(y->hopes) == HOPES_MAX)
 		return;

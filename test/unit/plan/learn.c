@@ -83,6 +83,7 @@ static void test_known(void)
 		   near(g.high_ms, 9 * HOUR, 0.05) && near(g.mean_ms, 5 * HOUR, 0.1),
 	   "the quantiles of evenly spread run times");
 	IS_INT(g.count, 400, "and of how many it is known");
+	IS_INT(learn_seen(l), 1200, "of all that ended");
 	learn_guess(l, &decay, &g);
 	OK(near(g.low_ms, 0.105 * HOUR, 0.3) && near(g.likely_ms, 0.693 * HOUR, 0.12) &&
 		   near(g.high_ms, 2.303 * HOUR, 0.12),
