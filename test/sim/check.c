@@ -72,10 +72,8 @@ static bool holds(const struct job *j)
 	       j->state == JOB_STOPPING || j->state == JOB_COLLECTING;
 }
 
-#define NODES_MAX 8
-
 struct census {
-	uint64_t devices[NODES_MAX];
+	int given[NODES_MAX][DEVICES_MAX]; /* of each device, in thousandths */
 	struct resources used[NODES_MAX];
 	char names[NODES_MAX][NODE_NAME_MAX];
 	size_t count;
@@ -98,10 +96,16 @@ static void count_job(struct run *r, const struct job *j, void *arg)
 		const struct placement *p = &j->tasks[t].place;
 		size_t n = node_index(c, p->node);
 
-		if (c->devices[n] & p->devices[0].mask)
-			broke(r, "a device of %s is given twice (job %lld)", p->node,
-			      (long long)j->id);
-		c->devices[n] |= p->devices[0].mask;
+		int share = p->devices[0].share_milli ? p->devices[0].share_milli
+						      : DEVICE_SHARE;
+		for (int d = 0; d < DEVICES_MAX; d++) {
+			if (!(p->devices[0].mask >> d & 1))
+				continue;
+			c->given[n][d] += share;
+			if (c->given[n][d] > DEVICE_SHARE)
+				broke(r, "a device of %s is given twice (job %lld)",
+				      p->node, (long long)j->id);
+		}
 		resources_add(&c->used[n], &j->spec->roles[j->tasks[t].role].each);
 	}
 }

@@ -22,6 +22,7 @@
 #define CLAIMS_MAX  64
 #define ACCOUNTS    5
 #define CHANGES_MAX 1000
+#define NODES_MAX   8
 
 struct run;
 
@@ -73,6 +74,8 @@ struct run {
 	int64_t told_seq; /* highest event a watcher was shown */
 	long steps;
 	int crashes, cuts, full_disks, preemptions;
+	bool drained[NODES_MAX]; /* as the log says */
+	size_t node_count;
 };
 
 /* Runs one seed; false: run->broken says which law and where. */
@@ -87,6 +90,11 @@ void check_exit(struct run *r, const struct event *e); /* at the moment it is to
 void accounts_begin(struct run *r, struct yard_config *c);
 void check_accounts(struct run *r);
 void ask_change(struct run *r, int account);
+/* nodes.c: right after a boot; drain or open one; each event that is shown; at the end */
+void nodes_begin(struct run *r);
+void ask_node(struct run *r, uint64_t dice);
+void check_nodes(struct run *r, const struct event *e);
+bool open_nodes(struct run *r);
 /* arrays.c: what must be true of an array and its members; each: called for each of them. */
 void each_member(struct run *r, int64_t array,
 		 void (*each)(struct run *r, const struct job *j, void *arg), void *arg);

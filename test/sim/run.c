@@ -44,6 +44,7 @@ static void saw(void *arg, const struct event *e)
 	r->told_seq = e->seq;
 	if (e->kind == EV_EXITED)
 		check_exit(r, e);
+	check_nodes(r, e);
 	r->preemptions += e->kind == EV_STOP && e->stop == STOP_PREEMPTED;
 	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq,
 	    event_kind_word(e->kind), (long long)e->job, e->task);
@@ -78,11 +79,13 @@ static void boot(struct run *r)
 	r->told_seq = r->told_seq > yard_last_seq(r->yard) ? r->told_seq
 							   : yard_last_seq(r->yard);
 	/* Preempted soon in most histories, and after the default minute in others. */
-	policy.min_run_ms = r->seed % 5 ? (int64_t)(r->seed % 7) * 100 : policy.min_run_ms;
+	policy.min_run_ms =
+		r->seed % 5 ? (int64_t)(r->seed % 7) * 100 : policy.min_run_ms;
 	yard_set_policy(r->yard, &policy);
 	yard_watch_add(r->yard, saw, r);
 	check_boot(r);
 	check_accounts(r);
+	nodes_begin(r);
 }
 
 static void take_down(struct run *r)
@@ -125,8 +128,12 @@ static struct spec *make_spec(const struct claim *c)
 		role->argv[role->argc++] = mem_strdup("true");
 		role->each.cpu_milli = 250 * (1 + v % 4);
 		role->each.memory_bytes = (int64_t)(64 + v % 64) << 20;
-		if (v % 3 == 1)
+		if (v % 6 == 4) /* a quarter to three quarters of one */
+			resources_set_share(&role->each, "gpu", 1, 250 * (1 + v / 6 % 3));
+		else if (v % 3 == 1)
 			resources_set_device(&role->each, "gpu", 1 + v % 2);
+		if (v % 4 == 2) /* as many as there is room for */
+			role->least = 1;
 		if (v % 7 == 2)
 			role->succeed_after = 1;
 		if (v % 7 == 3)
@@ -349,6 +356,8 @@ static void act(struct run *r)
 		ask_quota(r, (int64_t)(4 + chance(r, 9)) * 1000);
 	else if (dice < 84)
 		set_disk(r, (int)chance(r, 2) * 30);
+	else if (dice < 86)
+		ask_node(r, chance(r, 1000));
 	else if (dice < 88 && any)
 		ask_priority(r, any);
 	else if (dice < 93 && any)
@@ -399,6 +408,8 @@ static void wind_down(struct run *r)
 		yard_set_quota(r->yard, &admin, i & 1 ? "user" : "group",
 			       i & 2 ? "alice" : "lab", &none, ignored, r);
 	}
+	for (int round = 0; round < 20 && open_nodes(r); round++)
+		world_sim_run_until(r->world, world_mono_ms(r->world) + 1000);
 	for (int round = 0; round < 20 && ask_unanswered(r); round++)
 		world_sim_run_until(r->world, world_mono_ms(r->world) + 1000);
 	for (long n = 0; n < END_STEPS_MAX && r->broken.code == ERR_NONE; n++) {
