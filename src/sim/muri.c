@@ -10,7 +10,8 @@
 #include "sim/parts.h"
 
 static const struct muri_policy *const policies[] = {
-	&muri_yard, &muri_blind, &muri_share, &muri_srsf, &muri_srtf, &muri_tiresias,
+	&muri_yard, &muri_blind, &muri_share,    &muri_share_blind,
+	&muri_srsf, &muri_srtf,  &muri_tiresias,
 };
 
 double muri_left(const struct muri_replay *r, int job)
@@ -102,6 +103,7 @@ static void charge(struct muri_replay *r, double to)
 			r->busy_s += (to - r->now_s) * j->gpus;
 		/* In this order: Tiresias compares the sum with its limits, to the last bit. */
 		t->attained_s = t->attained_s + to - r->now_s;
+		t->worked_s += (to - r->now_s) * j->iteration_s / t->pace_s;
 		if (t->due_s == to) {
 			t->end_s = to;
 			t->running = false;
@@ -294,6 +296,8 @@ static const struct sim_choice choices[] = {
 	{ "yard", "the set of greatest worth that fits (lengths known)" },
 	{ "yard-blind", "Gittins index, learned from what ended (lengths unknown)" },
 	{ "yard-share", "the same as yard, with up to four jobs on the same GPUs" },
+	{ "yard-share-blind",
+	  "the same, with what yard-blind learned (lengths unknown)" },
 	{ "srsf", "least remaining GPU time first (lengths known)" },
 	{ "srtf", "shortest remaining time first (lengths known)" },
 	{ "tiresias",

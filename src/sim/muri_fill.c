@@ -12,6 +12,12 @@ int muri_size(const struct muri_replay *r, int job)
 	return __builtin_ctz((unsigned)r->trace->jobs[job].gpus);
 }
 
+void muri_lefts(const struct muri_replay *r, double *left_s)
+{
+	for (size_t i = 0; i < r->count; i++)
+		left_s[r->queue[i]] = fmax(muri_left(r, r->queue[i]), LEFT_MIN_S);
+}
+
 void muri_weigh(struct muri_replay *r, const struct muri_taste *taste, double *left_s,
 		double *worth)
 {
@@ -20,7 +26,6 @@ void muri_weigh(struct muri_replay *r, const struct muri_taste *taste, double *l
 	for (size_t i = 0; i < r->count; i++) {
 		int id = r->queue[i], gpus = r->trace->jobs[id].gpus;
 
-		left_s[id] = fmax(muri_left(r, id), LEFT_MIN_S);
 		all_s += left_s[id] * gpus / MURI_GPUS;
 		clusters += (double)gpus / MURI_GPUS;
 	}

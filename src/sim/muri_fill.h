@@ -29,7 +29,9 @@ struct muri_shelf {
 	int count[MURI_SIZES];
 };
 
-/* Sorts the queue by time left; left_s and worth are by job. */
+/* By job: the time left of all in the queue. */
+void muri_lefts(const struct muri_replay *r, double *left_s);
+/* Sorts the queue by time left, known or guessed; left_s and worth are by job. */
 void muri_weigh(struct muri_replay *r, const struct muri_taste *taste, double *left_s,
 		double *worth);
 /* Of each size as many as would fill the cluster, times `deep`. */

@@ -20,6 +20,7 @@ enum {
 struct muri_task {
 	double left;       /* iterations still to do */
 	double attained_s; /* time on GPUs so far, overheads counted in */
+	double worked_s;   /* the same, as long as it would have taken alone */
 	double due_s;      /* when it ends if no event comes before; only while running */
 	double first_s;    /* first start; negative: never ran */
 	double end_s;
@@ -60,8 +61,8 @@ struct muri_policy {
 	bool count_only; /* fits by free GPUs, not by nodes (as published for Tiresias) */
 };
 
-extern const struct muri_policy muri_yard, muri_blind, muri_share, muri_srtf, muri_srsf,
-	muri_tiresias;
+extern const struct muri_policy muri_yard, muri_blind, muri_share, muri_share_blind,
+	muri_srtf, muri_srsf, muri_tiresias;
 
 double muri_left(const struct muri_replay *r, int job); /* seconds of work still to do */
 

@@ -17,6 +17,16 @@
 
 #include "base/mem.h"
 #include "sim/muri_fill.h"
+#include "sim/muri_guess.h"
+
+/* Guesses are rough, so they count for little: what is done in all counts for more, and
+ * nothing is critical by a guess. */
+static const struct muri_taste blind_taste = {
+	.shorter = 0.13,
+	.wider = 0.75,
+	.long_queue = 100,
+	.critical = INFINITY,
+};
 
 static const struct muri_taste taste = {
 	.shorter = 0.4,
@@ -47,7 +57,8 @@ struct group {
 };
 
 struct share {
-	double *left_s, *worth; /* by job */
+	struct muri_guess *guess; /* NULL: lengths are known */
+	double *left_s, *worth;   /* by job */
 	int *next;
 	bool *taken;
 	int *kind; /* from 1; 0: not remembered */
@@ -96,10 +107,20 @@ static void *share_create(const struct muri_trace *t)
 	return s;
 }
 
+static void *share_blind_create(const struct muri_trace *t)
+{
+	struct share *s = share_create(t);
+
+	s->guess = muri_guess_create(t);
+	return s;
+}
+
 static void share_destroy(void *state)
 {
 	struct share *s = state;
 
+	if (s->guess)
+		muri_guess_destroy(s->guess);
 	free(s->left_s);
 	free(s->worth);
 	free(s->next);
@@ -249,6 +270,21 @@ static void arrange(struct muri_replay *r, const struct muri_shelf *shelf,
 	memcpy(r->queue, s->next, n * sizeof *s->next);
 }
 
+/* The taste that goes with what is known. */
+static const struct muri_taste *find_left(struct muri_replay *r)
+{
+	struct share *s = r->state;
+
+	if (!s->guess) {
+		muri_lefts(r, s->left_s);
+		return &taste;
+	}
+	muri_guess_costs(s->guess, r, s->left_s);
+	for (size_t i = 0; i < r->count; i++)
+		s->left_s[r->queue[i]] /= r->trace->jobs[r->queue[i]].gpus;
+	return &blind_taste;
+}
+
 static void share_order(struct muri_replay *r)
 {
 	struct share *s = r->state;
@@ -257,7 +293,7 @@ static void share_order(struct muri_replay *r)
 	double worth[MURI_SIZES][MURI_GPUS + 1] = { 0 };
 	int take[MURI_SIZES];
 
-	muri_weigh(r, &taste, s->left_s, s->worth);
+	muri_weigh(r, find_left(r), s->left_s, s->worth);
 	muri_shelve(r, DEEP, &shelf);
 	for (int size = 0; size < MURI_SIZES; size++) {
 		int most = MURI_GPUS >> size;
@@ -277,5 +313,21 @@ const struct muri_policy muri_share = {
 	.create = share_create,
 	.destroy = share_destroy,
 	.order = share_order,
+	.shares = true,
+};
+
+static double share_wake(const struct muri_replay *r)
+{
+	const struct share *s = r->state;
+
+	return muri_guess_wake(s->guess, r);
+}
+
+const struct muri_policy muri_share_blind = {
+	.name = "yard-share-blind",
+	.create = share_blind_create,
+	.destroy = share_destroy,
+	.order = share_order,
+	.wake = share_wake,
 	.shares = true,
 };

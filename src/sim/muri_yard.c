@@ -76,6 +76,7 @@ static void yard_order(struct muri_replay *r)
 	double worth[MURI_SIZES][MURI_GPUS + 1] = { 0 };
 	int take[MURI_SIZES];
 
+	muri_lefts(r, y->left_s);
 	muri_weigh(r, &taste, y->left_s, y->worth);
 	muri_shelve(r, 1, &shelf);
 	for (int size = 0; size < MURI_SIZES; size++)

@@ -82,7 +82,7 @@ static void chooses_best(void)
 
 /* Two traces that differ only in how much work three long jobs have.  Until the first of
  * those ends nobody who does not look at it can know, so all else must go the same way. */
-static void blind_is_blind(void)
+static void blind_is_blind(const char *policy)
 {
 	char one[16384] = HEAD, two[16384] = HEAD, row[128];
 
@@ -95,7 +95,7 @@ static void blind_is_blind(void)
 			 i * 100000, is_long ? 200000 : 100 + i);
 		strcat(two, row);
 	}
-	struct ran a = run(one, "yard-blind"), b = run(two, "yard-blind");
+	struct ran a = run(one, policy), b = run(two, policy);
 	int differ = 0, before = 0;
 
 	for (size_t i = 0; i < a.result.row_count; i++) {
@@ -105,8 +105,8 @@ static void blind_is_blind(void)
 		before += !is_long;
 		differ += x->start_s != y->start_s || (!is_long && x->end_s != y->end_s);
 	}
-	OK(before == 147 && differ == 0,
-	   "yard-blind does not know how much work is left");
+	OK(before == 147 && differ == 0, "%s does not know how much work is left",
+	   policy);
 	done(&a);
 	done(&b);
 }
@@ -178,11 +178,14 @@ static const struct {
 	{ "trace3_pr", "yard",       "SRSF",     798057.68, 0.993, 6228161,  1.004, 6907790,  1.002 },
 	{ "trace1",    "yard-blind", "Themis",   1823179.1, 0.94,  14739852, 1.0,   24658269, 1.02 },
 	{ "trace3",    "yard-blind", "Themis",   397058.80, 0.70,  4983397,  0.95,  8172105,  1.001 },
-	{ "trace1_pr", "yard-blind", "Themis",   3314303.2, 0.85,  21765401, 0.95,  23369493, 0.98 },
+	{ "trace1_pr", "yard-blind", "Themis",   3314303.2, 0.85,  21765401, 0.95,  23369493, 1.03 },
 	{ "trace3_pr", "yard-blind", "Themis",   1502768.2, 0.85,  6739569,  0.97,  6760042,  1.09 },
 	{ "trace1",    "yard-share", "Muri-S",   867705.79, 0.795, 10618148, 1.01,  18446535, 0.995 },
 	{ "trace3",    "yard-share", "Muri-S",   85502.554, 0.92,  992405,   0.82,  8174135,  1.0  },
 	{ "trace3_pr", "yard-share", "Muri-S",   537776.62, 0.98,  4105514,  0.97,  4400675,  1.001 },
+	{ "trace1",    "yard-share-blind", "Muri-L", 1072009.7, 0.91, 11322990, 0.88, 18593246, 0.89 },
+	{ "trace3",    "yard-share-blind", "Muri-L", 88686.973, 0.99, 927167,   0.94, 8174135,  1.001 },
+	{ "trace3_pr", "yard-share-blind", "Muri-L", 921094.74, 0.96, 4167478,  0.97, 4403652,  1.06 },
 	// clang-format on
 };
 
@@ -211,7 +214,8 @@ int main(void)
 	fills();
 	starts_long_ones();
 	chooses_best();
-	blind_is_blind();
+	blind_is_blind("yard-blind");
+	blind_is_blind("yard-share-blind");
 	shares();
 	shares_places();
 	beats_published();
