@@ -221,7 +221,9 @@ static void print_policies(const struct cli *c, const struct simulate_table *x)
 
 static void print_traces(const struct cli *c, const struct simulate_table *x)
 {
-	const char *key = x->figure ? x->figure : x->rules->columns[0];
+	const char *key = x->figure            ? x->figure
+			  : x->rules->headline ? x->rules->headline
+					       : x->rules->columns[0];
 	const char *heads[TABLE_COLUMNS_MAX];
 	AUTO_BUF struct buf title = { 0 };
 	struct sim_label l;

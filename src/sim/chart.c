@@ -10,7 +10,7 @@
 #define RIGHT        24.0
 #define TOP          64.0 /* title and legend */
 #define PANEL        190.0
-#define PANEL_GAP    52.0
+#define PANEL_GAP    60.0
 #define BOTTOM       46.0
 #define LEGEND_STEP  8.0
 #define LETTER_WIDTH 6.8
@@ -97,7 +97,7 @@ static double round_tick(double span, int count)
 static void scale_values(struct scale *s, double most)
 {
 	*s = (struct scale){ .unit = 1, .word = "" };
-	s->tick = round_tick(most > 0 ? most : 1, 4);
+	s->tick = round_tick(most > 0 ? most : 1, 5);
 	s->to = ceil((most > 0 ? most : 1) / s->tick - 1e-9) * s->tick;
 }
 
@@ -214,7 +214,9 @@ static void draw_panel(const struct chart *c, enum chart_panel p, double top,
 	for (size_t i = 0; i < c->count; i++)
 		for (size_t k = 0; k < c->lines[i].result->sample_count; k++)
 			most = fmax(most, value_of(&c->lines[i].result->samples[k], p));
-	scale_values(&a.y, p == CHART_QUEUE ? most : 100);
+	scale_values(&a.y, p == CHART_USE        ? 100
+			   : p == CHART_FRAGMENT ? fmax(most, 10)
+						 : most);
 	buf_printf(out, "<text class=\"panel\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", LEFT,
 		   top - 12, panel_titles[p]);
 	draw_axes(&a, out);

@@ -359,6 +359,7 @@ const struct sim_rules sim_openb = {
 	.policies = choices,
 	.reader = "openb",
 	.columns = columns,
+	.headline = "alloc_at_100_percent",
 	.seeded = true,
 	.run = run,
 };

@@ -110,6 +110,18 @@ static char *companion(const char *path)
 	return buf_take(&out);
 }
 
+/* The nodes of the published runs lie beside the lists of pods. */
+static char *cluster_beside(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	AUTO_BUF struct buf out = { 0 };
+
+	if (slash)
+		buf_add(&out, path, (size_t)(slash + 1 - path));
+	buf_adds(&out, "openb_node_list_gpu_node.csv");
+	return buf_take(&out);
+}
+
 static int join_header(const struct csv *c, struct openb_trace *t, struct err *err)
 {
 	for (int i = 0; i < c->columns; i++) {
@@ -172,4 +184,5 @@ const struct sim_reader sim_read_openb = {
 	.companion = companion,
 	.join = join,
 	.drop = drop,
+	.cluster_beside = cluster_beside,
 };

@@ -71,7 +71,8 @@ struct sim_rules {
 	const char *cluster;               /* "8x8": when none is given; NULL: must be */
 	const char *reader;         /* takes only that reader's traces; NULL: any */
 	const char *const *columns; /* figures that a comparison shows; NULL-ended */
-	bool custom, seeded;        /* takes policy files; runs differ by seed */
+	const char *headline; /* the one for several traces; NULL: the first of them */
+	bool custom, seeded;  /* takes policy files; runs differ by seed */
 	int (*run)(const struct sim_setup *s, struct sim_result *out, struct err *err);
 };
 
