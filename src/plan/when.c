@@ -8,19 +8,18 @@
  * at; a longer queue is taken to go on as its beginning did. */
 #include "base/mem.h"
 #include "plan/cells.h"
+#include "plan/order.h"
+#include "plan/pace.h"
 #include "plan/reason.h"
+#include "plan/tenant.h"
 
 #define LINE_MOST    256
 #define ENDS_MAX     4096
 #define RUNNING_MAX  8192
 #define SHADOW_ROOMS 40000 /* looked at to see when heads will start */
-#define HINTS_MOST   512   /* run times looked up for one estimate */
-#define SURE_KNOWN                                                                       \
-	80           /* of ten one is sooner than the short and one later than the long */
-#define SURE_PART 50 /* how late it may get is not known */
-#define SURE_FAR  40 /* not all that are ahead were looked at */
-
-enum pace { PACE_SHORT, PACE_LIKELY, PACE_LONG, PACE_COUNT };
+#define SURE_KNOWN   80    /* below the short and above the long: one in ten each */
+#define SURE_PART    50    /* how late it may get is not known */
+#define SURE_FAR     40    /* not all that are ahead were looked at */
 
 struct end {
 	int64_t ms;
@@ -32,11 +31,6 @@ struct end {
 struct started {
 	const struct entry *entry;
 	struct cells_takes takes;
-};
-
-struct span { /* how long a job runs, of which something is known or nothing */
-	int64_t low_ms, likely_ms, high_ms; /* likely 0: nothing */
-	int64_t limit_ms;
 };
 
 struct line { /* one that waits */
@@ -76,74 +70,15 @@ struct way { /* one run */
 	struct started *started;
 	size_t started_count;
 	struct owner *user, *group; /* the target's, as they would be */
+	const struct owner *group_of;
+	const struct tenant *brake; /* may take no more of something, */
+	int brake_dim;              /* of this, */
+	int64_t lacks;              /* until so much came back */
 	struct plan_after *gone;    /* that ran at first, in the order of their ends */
 	size_t gone_count;
 	struct shadow shadow;
 	size_t shadow_ends; /* so many more may be gone through to find them */
 };
-
-static struct span span_of(const struct entry *e, const struct plan_hints *hints,
-			   int *asked)
-{
-	struct span s = { e->guess_low_ms, e->guess_ms, e->guess_high_ms, e->limit_ms };
-	struct guess g = { 0 };
-
-	if (s.likely_ms <= 0 && hints && *asked < HINTS_MOST) {
-		++*asked;
-		hints->guess(hints->arg, e->id, &g);
-		s = (struct span){ g.low_ms, g.likely_ms, g.high_ms, e->limit_ms };
-	}
-	if (s.low_ms <= 0)
-		s.low_ms = s.likely_ms / 4;
-	if (s.high_ms <= 0)
-		s.high_ms = s.likely_ms * 4;
-	return s;
-}
-
-static int64_t capped(int64_t ms, int64_t limit_ms)
-{
-	return limit_ms > 0 && ms > limit_ms ? limit_ms : ms;
-}
-
-/* How long a job runs; FOREVER: no telling. */
-static int64_t length(const struct span *s, enum pace pace)
-{
-	if (s->likely_ms > 0)
-		return capped(pace == PACE_SHORT    ? s->low_ms
-			      : pace == PACE_LIKELY ? s->likely_ms
-						    : s->high_ms,
-			      s->limit_ms);
-	return s->limit_ms > 0 ? s->limit_ms : FOREVER;
-}
-
-/* What is left of one that has run longer than foretold is judged by the next mark, and
- * past the last by how long it ran (see learn_left). */
-static int64_t overdue(const struct span *s, enum pace pace, int64_t ran_ms)
-{
-	int64_t mark = length(s, PACE_LONG);
-
-	if (pace == PACE_SHORT && length(s, PACE_LIKELY) > ran_ms)
-		mark = length(s, PACE_LIKELY);
-	if (mark > ran_ms)
-		return (mark - ran_ms) / (pace == PACE_SHORT ? 5 : 2);
-	return pace == PACE_SHORT    ? ran_ms / 9
-	       : pace == PACE_LIKELY ? ran_ms
-				     : 3 * ran_ms;
-}
-
-static int64_t end_of(const struct span *s, enum pace pace, int64_t since_ms,
-		      int64_t now_ms)
-{
-	int64_t ran = now_ms > since_ms ? now_ms - since_ms : 0, whole = length(s, pace),
-		left;
-
-	if (whole == FOREVER)
-		return FOREVER;
-	left = whole > ran ? whole - ran : s->likely_ms > 0 ? overdue(s, pace, ran) : 0;
-	if (s->limit_ms > 0 && left > s->limit_ms - ran)
-		left = s->limit_ms > ran ? s->limit_ms - ran : 0;
-	return now_ms + left;
-}
 
 static bool sooner(const struct end *a, const struct end *b)
 {
@@ -191,10 +126,10 @@ static void find_ends(const struct plan *p, int64_t now_ms,
 	     n = tree_next(n)) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct runner r = { .entry = e };
-		struct span span = span_of(e, hints, asked);
+		struct span span = pace_span(e, hints, asked);
 		r.guessed = span.likely_ms > 0;
 		for (enum pace k = 0; k < PACE_COUNT; k++)
-			r.end_ms[k] = end_of(&span, k, e->since_ms, now_ms);
+			r.end_ms[k] = pace_end(&span, k, e->since_ms, now_ms);
 		mem_grow(&out->items, &cap, out->count, sizeof *out->items);
 		out->items[out->count++] = r;
 	}
@@ -215,12 +150,23 @@ static void fill_ends(struct way *w, const struct runs *runs)
 		sink(w, i);
 }
 
+static int64_t amount_of(const struct plan *p, const struct shape *s, int dim)
+{
+	return dim == 0   ? s->ask->total.cpu_milli
+	       : dim == 1 ? s->ask->total.memory_bytes
+			  : ask_milli(s->ask, p->dims.types[dim - 2]);
+}
+
 static void charge(struct way *w, const struct entry *e, int sign)
 {
-	if (w->target && e->user == w->target->user)
+	if (!w->target)
+		return;
+	if (e->user == w->target->user)
 		owner_charge(w->user, e->shape, sign);
-	if (w->target && e->group == w->target->group)
+	if (tenant_below(e->group->tenant, w->group->tenant))
 		owner_charge(w->group, e->shape, sign);
+	if (w->brake && tenant_below(e->group->tenant, w->brake))
+		w->lacks += sign * amount_of(w->p, e->shape, w->brake_dim);
 }
 
 /* Only what the target's own people hold is followed: quotas of others move as well, but
@@ -229,9 +175,41 @@ static bool quota_ok(const struct way *w, const struct entry *e)
 {
 	int limit;
 
-	return e != w->target ||
-	       (owner_short(w->user, e->shape, NULL, &limit) == QUOTA_OK &&
-		owner_short(w->group, e->shape, NULL, &limit) == QUOTA_OK);
+	if (e != w->target)
+		return true;
+	return (!w->brake || w->lacks <= 0) &&
+	       owner_short(w->user, e->shape, NULL, &limit) == QUOTA_OK &&
+	       owner_short(w->group, e->shape, NULL, &limit) == QUOTA_OK;
+}
+
+/* How much more its part of the tree may take, what it keeps itself left out. */
+static int64_t brake_room(const struct tenant *t, int dim)
+{
+	int64_t more = t->seen[dim] - t->keep[dim];
+
+	if (!t->parent)
+		return t->pool[dim] - t->seen[dim];
+	return t->borrow[dim] + t->pool[dim] - t->keep[dim] - (more > 0 ? more : 0);
+}
+
+/* Of the groups above the target the one whose quota stops it, or its own; or the part of
+ * the tree that may take no more, and how much of what has to come back before. */
+static void find_brake(struct way *w)
+{
+	enum quota_short what;
+	int limit;
+	struct owner *o = queue_quota_owner(w->target->bucket, &what, &limit);
+
+	if (!o)
+		return;
+	if (what == QUOTA_BORROW || what == QUOTA_KEPT) {
+		w->brake = o->tenant;
+		w->brake_dim = limit;
+		w->lacks = amount_of(w->p, w->target->shape, limit) -
+			   brake_room(o->tenant, limit);
+	} else if (o->is_group) {
+		w->group_of = o;
+	}
 }
 
 static struct end pop(struct way *w)
@@ -298,7 +276,7 @@ static int64_t cast_shadow(struct way *w)
 
 static void begin(struct way *w, const struct line *l)
 {
-	int64_t lasts = length(&l->span, w->pace);
+	int64_t lasts = pace_length(&l->span, w->pace);
 
 	w->started[w->started_count].entry = l->entry;
 	charge(w, l->entry, 1);
@@ -312,9 +290,9 @@ static void begin(struct way *w, const struct line *l)
 static bool passes(struct way *w, const struct line *l)
 {
 	struct shadow *s = &w->shadow;
+	int64_t lasts = entry_lasts(l->entry); /* as plan believes */
 
-	if (l->entry->limit_ms > 0 &&
-	    (s->at_ms == FOREVER || l->entry->limit_ms <= s->at_ms - w->at_ms))
+	if (lasts > 0 && (s->at_ms == FOREVER || lasts <= s->at_ms - w->at_ms))
 		return true;
 	return s->at_ms != FOREVER && cast_shadow(w) <= s->at_ms;
 }
@@ -448,7 +426,7 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 	w.shadow_ends = SHADOW_ROOMS / (w.cells->want_count + 1);
 	if (w.target) {
 		w.user = owner_copy(w.target->user);
-		w.group = owner_copy(w.target->group);
+		w.group = owner_copy(w.group_of);
 	}
 	fill_ends(&w, runs);
 	w.gone = mem_alloc(w.end_count + 1, sizeof *w.gone);
@@ -489,7 +467,7 @@ static bool find_line(struct way *w, struct cells *cells, const struct plan_hint
 		if (e != w->target && !reason_in_way(w->p, e))
 			continue;
 		w->line[w->count] = (struct line){ e, cells_want(cells, e->shape),
-						   span_of(e, hints, asked) };
+						   pace_span(e, hints, asked) };
 		if (w->line[w->count].want < 0)
 			break;
 		w->count++;
@@ -517,12 +495,15 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 	w.position = (size_t)plan_position(p, job);
 	if (!e || !w.position)
 		return;
+	w.group_of = e->group;
 	kind = reason_kind(p, e, now_ms);
 	if (kind == PLAN_REASON_NEW)
 		*out = (struct plan_when){ now_ms, now_ms, now_ms, .sure = 100 };
 	if (kind == PLAN_REASON_NEW || kind == PLAN_REASON_NEVER)
 		return;
 	cells = cells_create(p);
+	if (e->bucket)
+		find_brake(&w);
 	all = find_line(&w, cells, hints, &asked);
 	find_ends(p, now_ms, hints, &asked, &runs);
 	if (!all)

@@ -161,6 +161,27 @@ static void test_quota(void)
 	plan_destroy(p);
 }
 
+/* The group's part of the tree may borrow no more. */
+static void test_tenant(void)
+{
+	struct plan *p = plan_create();
+	struct tenant_rule rule = { .guarantee = { -1, -1, { { "", 0 } } },
+				    .borrow = { -1, -1, { { "gpu", 4 } } },
+				    .lend = { -1, -1, { { "", 0 } } } };
+	struct plan_delta d = { .kind = PLAN_TENANT, .name = "red", .tenant = &rule };
+
+	add_node(p, "a", 8);
+	plan_apply(p, &d);
+	submit(p, (struct ask_of){ 1, 1, 2, 20, 0, "ada" });
+	submit(p, (struct ask_of){ 2, 1, 2, 40, 0, "bo" });
+	submit(p, (struct ask_of){ 3, 1, 4, 10, 0, "cy" });
+	STARTS(p, 3, 0, 40, 40, 40,
+	       "one whose group may borrow no more waits for its group");
+	submit(p, (struct ask_of){ 4, 1, 2, 10, 0, "cy" });
+	STARTS(p, 4, 0, 20, 20, 20, "until enough came back");
+	plan_destroy(p);
+}
+
 static void test_long(void)
 {
 	struct plan *p = plan_create();
@@ -301,6 +322,7 @@ int main(void)
 	test_unknown();
 	test_passing();
 	test_quota();
+	test_tenant();
 	test_long();
 	test_truth();
 	return END();
