@@ -85,6 +85,8 @@ static void add_row(struct table *t, const struct doc_node *n, int depth)
 	table_cell(t, TABLE_PLAIN, "%" PRId64, doc_i64(n, "waiting", 0));
 	table_cell(t, TABLE_PLAIN, "%" PRId64 ".%" PRId64 "%%",
 		   doc_i64(n, "share_milli", 0) / 10, doc_i64(n, "share_milli", 0) % 10);
+	table_cell(t, TABLE_PLAIN, "%" PRId64 ".%" PRId64 "%%",
+		   doc_i64(n, "turn_milli", 0) / 10, doc_i64(n, "turn_milli", 0) % 10);
 	table_cell(t, TABLE_PLAIN, "%s", buf_str(&has));
 	table_cell(t, TABLE_PLAIN, "%s", buf_str(&sure));
 	table_cell(t,
@@ -107,9 +109,9 @@ static void add_below(struct table *t, const struct doc_node *list, const char *
 
 static int run_tree(struct cli *c, const void *args, const struct opts_list *operands)
 {
-	static const char *const heads[] = { "GROUP",      ">WEIGHT", ">RUNNING",
-					     ">WAITING",   ">SHARE",  "HOLDS",
-					     "IS SURE OF", "BORROWED" };
+	static const char *const heads[] = { "GROUP",    ">WEIGHT",    ">RUNNING",
+					     ">WAITING", ">SHARE",     ">TURN",
+					     "HOLDS",    "IS SURE OF", "BORROWED" };
 	const struct tree_args *a = args;
 	AUTO_ANSWER struct answer answer = { 0 };
 	struct err err;

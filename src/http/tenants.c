@@ -117,6 +117,7 @@ static void write_row(struct forest *f, struct row *r)
 	json_i64(&f->json, "waiting", (int64_t)r->waiting);
 	wire_resources_write(&f->json, "held", &r->held);
 	json_i64(&f->json, "share_milli", share_milli(f, r));
+	json_i64(&f->json, "turn_milli", yard_turn(f->ex->server->config.yard, r->group));
 	json_end(&f->json);
 }
 

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "plan/model.h"
 #include "plan/tenant.h"
+#include "plan/why.h"
 
 #define HALVINGS 16                 /* after so many nothing is left, */
 #define KEPT     4096               /* nor after so many hours */
@@ -286,4 +287,11 @@ int tenant_cmp(const struct tenant *a, const struct tenant *b)
 		y = y->parent;
 	}
 	return fork_cmp(x, true, y, true);
+}
+
+int64_t plan_turn(const struct plan *p, const char *group)
+{
+	const struct owner *o = map_gets(p->groups, group);
+
+	return o && o->tenant ? o->tenant->share / SCALE : 0;
 }

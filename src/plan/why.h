@@ -68,3 +68,7 @@ void plan_try(struct plan *p, const struct plan_job *job,
 
 /* 0, or ERR_QUOTA/ERR_INVALID in words with the nearest that fits: nothing could ever run it. */
 int plan_possible(const struct plan *p, const struct plan_job *job, struct err *err);
+
+/* What decides whose turn it is among siblings, the smallest first: a group's share with
+ * all below it and with past use, by weight, in thousandths of all there is. */
+int64_t plan_turn(const struct plan *p, const char *group); /* 0: not known, or nothing */

@@ -137,6 +137,7 @@ static const struct wire_field tenant_row[] = {
 	{ "waiting", WIRE_INT, 0, "its jobs that wait" },
 	{ "held", WIRE_OBJECT, 0, "what they hold", "resources" },
 	{ "share_milli", WIRE_INT, 0, "of all there is, thousandths of the resource of which it holds most" },
+	{ "turn_milli", WIRE_INT, 0, "the same with past use that fades, by weight: among siblings the smallest has its turn first" },
 	{ 0 }
 };
 static const struct wire_field tenants[] = {

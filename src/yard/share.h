@@ -33,6 +33,8 @@ struct yard_share {
 void yard_each_share(const struct yard *y,
 		     void (*each)(void *arg, const struct yard_share *s),
 		     void *arg); /* of groups with live jobs */
+/* By what the plan decides which group has its turn: plan_turn(). */
+int64_t yard_turn(const struct yard *y, const char *group);
 /* What all nodes that are up have, in the same way. */
 void yard_capacity(const struct yard *y, struct resources *out);
 

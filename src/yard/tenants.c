@@ -228,6 +228,11 @@ void yard_each_share(const struct yard *y,
 	map_destroy(all);
 }
 
+int64_t yard_turn(const struct yard *y, const char *group)
+{
+	return plan_turn(y->plan, group);
+}
+
 void yard_capacity(const struct yard *y, struct resources *out)
 {
 	*out = (struct resources){ 0 };
