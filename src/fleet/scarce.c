@@ -266,6 +266,9 @@ void scores_order(struct fleet *f)
 	layout_need(f, &f->layout);
 	if (s->version == f->version + 1)
 		return;
+	if (s->typical.learned && s->kinds != fleet_kinds(f))
+		typical_learn(&s->typical, f); /* asks may have devices of the new kind */
+	s->kinds = fleet_kinds(f);
 	slots_reserve(s, f->live.count);
 	s->slot_count = 0;
 	order_slots(s, f);

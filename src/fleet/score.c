@@ -7,7 +7,9 @@
 #include "fleet/scores.h"
 #include "fleet/search.h"
 
-#define TABLES_MAX 1024
+#define TABLES_MAX   1024
+#define TABLES_LEAST 64
+#define TABLES_BYTES ((size_t)32 << 20)
 
 const char *const score_term_names[SCORE_TERMS] = {
 	[SCORE_FRAGMENT] = "fragment", [SCORE_BALANCE] = "balance", [SCORE_GAP] = "gap",
@@ -64,6 +66,7 @@ static void learn(struct fleet *f)
 	struct scores *s = f->scores;
 
 	typical_learn(&s->typical, f);
+	s->kinds = fleet_kinds(f);
 	s->epoch++;
 	s->version = 0; /* which kinds of nodes hold what */
 }
@@ -165,11 +168,18 @@ void scores_moved(struct fleet *f, int node, const struct ask_role *r, int by)
 	s->last[node] = ++s->log_end;
 }
 
+static size_t tables_most(const struct scores *s)
+{
+	size_t most = TABLES_BYTES / ((size_t)s->slot_cap * sizeof(int32_t));
+
+	return most < TABLES_LEAST ? TABLES_LEAST : most < TABLES_MAX ? most : TABLES_MAX;
+}
+
 static struct table *table_new(struct scores *s)
 {
 	struct table *t;
 
-	if (s->table_count < TABLES_MAX) {
+	if (s->table_count < tables_most(s)) {
 		mem_grow(&s->tables, &s->table_cap, s->table_count, sizeof *s->tables);
 		t = &s->tables[s->table_count++];
 		*t = (struct table){ 0 };

@@ -41,6 +41,7 @@ struct scores {
 	struct typical typical;
 	uint64_t seed, draws;
 	uint64_t epoch; /* tables of an older one are worthless */
+	size_t kinds;   /* that the fleet had when it was learned what is typical */
 	bool matters;   /* the yard's rule differs from taking the tightest */
 	/* Nodes that are alike stand together, by rank, from the start of a block on. */
 	uint64_t version; /* of the fleet, for which this is so */
