@@ -7,7 +7,7 @@
 #include "plan/words.h"
 
 #define HOLDERS_TOLD   2
-#define HOLDERS_LOOKED 16384
+#define HOLDERS_LOOKED 4096
 
 static int64_t held_devices(const struct plan *p, const struct grant *g,
 			    const struct need *n)
@@ -76,10 +76,11 @@ static void say_holders(const struct plan *p, int node, const struct dim *d,
 			struct buf *out)
 {
 	struct holder top[HOLDERS_TOLD] = { 0 };
-	size_t others = 0, looked = 0;
+	size_t others = 0;
 
-	for (struct tree_node *n = tree_first(&p->running); n && looked < HOLDERS_LOOKED;
-	     n = tree_next(n), looked++) {
+	if (tree_count(&p->running) > HOLDERS_LOOKED)
+		return; /* where so many run, it matters little who is on one node */
+	for (struct tree_node *n = tree_first(&p->running); n; n = tree_next(n)) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
 		struct holder h = { e->id, held_on(p, e, node, d) };
 		if (!h.amount)

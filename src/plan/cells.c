@@ -138,15 +138,24 @@ static int want_of(const struct cells *c, const struct shape *s)
 	return -1;
 }
 
-static void want_init(struct cells *c, struct want *w, const struct view *empty)
+/* Nodes that are open; of those, if it asks for labels, which have them. */
+static uint64_t *where_of(struct cells *c, const struct ask_role *r)
 {
 	uint64_t *where = mem_alloc(c->count / 64 + 1, sizeof *where);
+	const struct view *now = fleet_now(c->fleet);
 
-	w->where = where;
+	if (r->labels && !c->empty)
+		view_empty(c->fleet, &c->empty);
 	for (int i = 0; i < (int)c->count; i++) {
-		if (view_room(empty, w->role, i, 1))
+		if (view_open(now, i) && (!r->labels || view_room(c->empty, r, i, 1)))
 			where[i / 64] |= (uint64_t)1 << (i % 64);
 	}
+	return where;
+}
+
+static void want_init(struct cells *c, struct want *w)
+{
+	w->where = where_of(c, w->role);
 	for (int i = (int)c->count; i-- > 0;) {
 		int64_t n = room(c, w, i);
 		w->have += n;
@@ -164,12 +173,10 @@ int cells_want(struct cells *c, const struct shape *s)
 	if (c->want_count + s->ask->role_count > CELLS_WANTS)
 		return -1;
 	at = (int)c->want_count;
-	if (!c->empty)
-		view_empty(c->fleet, &c->empty);
 	for (size_t k = 0; k < s->ask->role_count; k++) {
 		struct want *w = &c->wants[c->want_count++];
 		*w = (struct want){ .shape = s, .role = &s->ask->roles[k] };
-		want_init(c, w, c->empty);
+		want_init(c, w);
 	}
 	return at;
 }

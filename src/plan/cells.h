@@ -22,7 +22,7 @@ struct cell {
 struct want {
 	const struct shape *shape;
 	const struct ask_role *role;
-	const uint64_t *where; /* bit: the node would do when nothing ran */
+	const uint64_t *where; /* bit: the node is open, and has its labels */
 	int64_t have;          /* so many tasks fit, each node for itself */
 	int *nodes;            /* where there may be room: the last first */
 	size_t count, cap;

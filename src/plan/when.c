@@ -14,9 +14,9 @@
 #include "plan/tenant.h"
 
 #define LINE_MOST    256
-#define ENDS_MAX     4096
-#define RUNNING_MAX  8192
-#define SHADOW_ROOMS 40000 /* looked at to see when heads will start */
+#define ENDS_MAX     2048
+#define RUNNING_MAX  4096
+#define SHADOW_ROOMS 16000 /* looked at to see when heads will start */
 #define SURE_KNOWN   80    /* below the short and above the long: one in ten each */
 #define SURE_PART    50    /* how late it may get is not known */
 #define SURE_FAR     40    /* not all that are ahead were looked at */
