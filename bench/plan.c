@@ -56,7 +56,7 @@ static struct fleet *fleet_of(int nodes)
 {
 	struct fleet *f = fleet_create();
 
-	fleet_reserve(f, (size_t)nodes, (size_t)nodes * 8, 64);
+	fleet_reserve(f, (size_t)nodes, (size_t)nodes * 8);
 	for (int i = 0; i < nodes; i++) {
 		struct node n = node_at(i);
 		fleet_set_node(f, &n);

@@ -58,9 +58,9 @@ void fleet_destroy(struct fleet *f)
 	free(f);
 }
 
-void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks, size_t asks)
+void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks)
 {
-	(void)asks;
+	machines_reserve(f, nodes);
 	/* Three views beside the live one may differ from it everywhere. */
 	f->chunks_wanted = 4 * (nodes / CHUNK_NODES + 1);
 	if (f->row_bytes)

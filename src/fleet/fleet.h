@@ -41,9 +41,11 @@ struct grants { /* by rank: all of the first role, then of the second, … */
 
 struct fleet *fleet_create(void);
 void fleet_destroy(struct fleet *f);
-/* Up to so many nodes, tasks placed at a time and different asks nothing more is taken
- * from the heap, but for nodes that are set and for views that are first made. */
-void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks, size_t asks);
+/* Up to so many nodes and tasks placed at a time, placing and giving back takes nothing
+ * more from the heap.  (But for: nodes that are set, views that are first made, asks that
+ * are first scored, more than GRANT_PORTS ports of one task, gangs of several roles on
+ * more than 256 nodes.) */
+void fleet_reserve(struct fleet *f, size_t nodes, size_t tasks);
 void fleet_set_node(struct fleet *f, const struct node *n);
 size_t fleet_count(const struct fleet *f);
 const struct node *fleet_node(const struct fleet *f, int node);

@@ -96,4 +96,5 @@ static inline const uint16_t *grant_ports(const struct grant *g)
 
 /* The pool of a kind, made when there is none yet; -1: all are taken. */
 int machine_pool_make(struct machine *m, int kind);
+void machines_reserve(struct fleet *f, size_t count);
 void fleet_reserve_roles(struct fleet *f, size_t roles);

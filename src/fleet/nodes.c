@@ -5,6 +5,9 @@
 #include "base/mem.h"
 #include "fleet/space.h"
 
+#define KEPT_ROWS  256 /* of a gang of several roles; more are made for larger ones */
+#define MORE_SLOTS 4   /* words: tasks on a node beyond the first 64 */
+
 static uint64_t mask_of(int count)
 {
 	if (count >= DEVICES_MAX)
@@ -62,8 +65,8 @@ static void rows_make(struct fleet *f, size_t pools, size_t devices)
 	f->attempt = row_alloc(f->attempt, f->row_bytes);
 	f->choice = row_alloc(f->choice, f->row_bytes);
 	free(f->kept);
-	f->kept = NULL;
-	f->kept_cap = 0;
+	f->kept_cap = KEPT_ROWS;
+	f->kept = mem_alloc(f->kept_cap, f->row_bytes);
 	f->layout.stale = true;
 }
 
@@ -90,7 +93,7 @@ static void rows_widen(struct fleet *f, const struct machine *m)
 		space_refresh(f, (int)i, &taken[i]);
 }
 
-static void machines_grow(struct fleet *f, size_t count)
+void machines_reserve(struct fleet *f, size_t count)
 {
 	size_t cap = count < 2 * f->machine_cap ? 2 * f->machine_cap : count;
 	char *block;
@@ -115,9 +118,11 @@ static struct machine *machine_add(struct fleet *f, const char *name)
 	size_t at = f->live.count;
 	struct machine *m;
 
-	machines_grow(f, at + 1);
+	machines_reserve(f, at + 1);
 	m = &f->machines[at];
-	*m = (struct machine){ .node = mem_alloc(1, sizeof *m->node) };
+	*m = (struct machine){ .node = mem_alloc(1, sizeof *m->node),
+			       .more_slots = mem_alloc(MORE_SLOTS, sizeof *m->more_slots),
+			       .more_words = MORE_SLOTS };
 	for (int i = 0; i < FLEET_POOLS; i++)
 		m->pools[i].kind = KIND_NONE;
 	map_puts(f->by_name, name, (void *)(uintptr_t)(at + 1));
@@ -184,6 +189,8 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 	*m->node = *n;
 	if (m->node->port_last >= NODE_PORTS)
 		m->node->port_last = NODE_PORTS - 1;
+	if (n->port_first > 0 && !m->ports)
+		m->ports = mem_alloc(NODE_PORTS / 64, sizeof *m->ports);
 	m->island = n->island > 0 && n->island < DEVICES_MAX ? (int8_t)n->island : 0;
 	m->rings = n->rings;
 	m->windows = n->window_count > 0;

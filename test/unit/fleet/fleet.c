@@ -189,11 +189,51 @@ static void wrong_records(void)
 	fleet_destroy(f);
 }
 
+/* Several roles are tried on the fleet itself: nothing of that may stay. */
+static void no_trace(void)
+{
+	struct herd h = { .shares = true, .rings = true, .islands = true, .racks = true };
+	bool same = true;
+	int fits = 0;
+
+	h_init(&h, 5);
+	for (int i = 0; i < 400 && same; i++) {
+		AUTO_BUF struct buf before = { 0 };
+		AUTO_BUF struct buf after = { 0 };
+		struct h_job a, b, *j = &h.jobs[i % H_JOBS];
+		struct gang_role roles[2];
+		struct gang g = { .roles = roles, .role_count = 2 };
+		struct ask *two;
+		h_drop_job(&h, j);
+		h_make_job(&h, &a);
+		h_make_job(&h, &b);
+		roles[0] = a.role;
+		roles[1] = b.role;
+		g.within = a.gang.within;
+		g.within_must = a.gang.within_must;
+		two = ask_create(h.f, &g);
+		fleet_digest(h.f, &before);
+		fits += view_fit(fleet_now(h.f), two, NULL, &h.picks);
+		fleet_digest(h.f, &after);
+		same = strcmp(buf_str(&before), buf_str(&after)) == 0;
+		ask_destroy(a.ask);
+		ask_destroy(b.ask);
+		ask_destroy(two);
+		h_make_job(&h, j);
+		if (view_fit(fleet_now(h.f), j->ask, NULL, &h.picks))
+			h_start(&h, j);
+	}
+	OK(same, "a gang of two roles that is tried leaves no trace");
+	OK(fits > 50, "%d of them fit", fits);
+	h_fini(&h);
+}
+
 int main(void)
 {
 	states_and_windows();
 	fewer();
 	views();
 	wrong_records();
+	no_trace();
 	return END();
 }
