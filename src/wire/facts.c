@@ -91,7 +91,7 @@ static int take_labels(const struct doc_node *map, struct node_facts *f, struct 
 	if (!map)
 		return 0;
 	for (const struct doc_node *n = map->first; n; n = n->next)
-		if (n->kind == DOC_STRING)
+		if (n->key && n->kind == DOC_STRING)
 			pairs_set(&p, n->key, n->text);
 	rc = node_labels_write(&p, f->labels);
 	pairs_fini(&p);
@@ -110,11 +110,11 @@ static int take_state(const struct doc_node *map, struct node_facts *f, struct e
 	if (word && node_state_from_word(word, &f->state) < 0)
 		return err_set(err, ERR_INVALID, "state: open, drain or quarantine");
 	if (word && !doc_get(map, "reason"))
-		f->reason[0] = 0; /* of the state before */
+		memset(f->reason, 0, sizeof f->reason); /* of the state before */
 	if (take_text(map, "reason", f->reason, sizeof f->reason, err) < 0)
 		return -1;
 	if (f->state == NODE_OPEN)
-		f->reason[0] = 0;
+		memset(f->reason, 0, sizeof f->reason);
 	if (f->state == NODE_QUARANTINE && !f->reason[0])
 		return err_set(err, ERR_INVALID,
 			       "reason: say what is wrong with a node in quarantine");

@@ -78,7 +78,7 @@ static int take_devices(const struct doc_node *map, const char *field,
 	for (const struct doc_node *n = map ? map->first : NULL; n; n = n->next, i++) {
 		int64_t count = 0;
 
-		if (i == DEVICE_KINDS_MAX || !n->key[0] ||
+		if (i == DEVICE_KINDS_MAX || !n->key || !n->key[0] ||
 		    strlen(n->key) >= DEVICE_TYPE_MAX)
 			return bad(err, field, "at most 4 kinds of devices, by name");
 		if (take_count(n, field, INT32_MAX, &count, err) < 0)
