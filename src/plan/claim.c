@@ -244,8 +244,7 @@ bool claim_fits(struct plan *p, const struct entry *e, const struct view *v,
 {
 	struct stay stay = step_stay(e, p->now_ms);
 
-	return view_fit(promise_open(p, e, v), e->shape->ask, p->windows ? &stay : NULL,
-			picks);
+	return promise_fit(p, e, v, p->windows ? &stay : NULL, picks);
 }
 
 /* After a restart only the victims know whom they were told for. */

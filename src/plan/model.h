@@ -21,7 +21,7 @@ struct scratch { /* memory that is reused; no meaning between calls */
 	const struct plan_eyes *eyes; /* of who asks plan_why() */
 	struct tenant **queues;       /* of order_heads() */
 	size_t queue_count, queue_cap;
-	struct view *kept; /* of promise_open() */
+	struct view *kept, *tried; /* of promise_fit() */
 	struct bucket **candidates; /* of a pass */
 	size_t candidate_cap;
 	struct line *lines;

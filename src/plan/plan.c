@@ -318,6 +318,7 @@ void plan_destroy(struct plan *p)
 	heads_fini(p);
 	owner_free(p->root->owner);
 	view_destroy(p->scratch->kept);
+	view_destroy(p->scratch->tried);
 	free(p->scratch->queues);
 	free(p->scratch->candidates);
 	free(p->scratch->lines);

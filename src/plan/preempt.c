@@ -300,6 +300,18 @@ static void add_newcomers(const struct plan *p, const struct tree *t,
 	}
 }
 
+/* There is room, but only where places are promised to others; its own may be held. */
+static void add_kept(const struct plan *p, const struct tree *t, struct newcomers *out)
+{
+	struct tree_node *n = tree_first(t);
+
+	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
+		struct bucket *b = TREE_OF(n, struct bucket, at);
+		if (b->kept && may_claim(p, b))
+			out->items[out->count++] = b;
+	}
+}
+
 /* The first of each kind that did not fit, in the order of the queue. */
 static void find_newcomers(const struct plan *p, struct newcomers *out)
 {
@@ -309,6 +321,9 @@ static void find_newcomers(const struct plan *p, struct newcomers *out)
 	out->count = 0;
 	for (; n; n = tree_next(n))
 		add_newcomers(p, &TREE_OF(n, struct shape, at)->ready, out);
+	n = p->dims.shapes ? tree_first(&p->shapes[SHAPE_BACK]) : NULL;
+	for (; n; n = tree_next(n))
+		add_kept(p, &TREE_OF(n, struct shape, at)->ready, out);
 	if (p->dims.count) {
 		add_newcomers(p, &p->root->owner->parked, out);
 		for (size_t it = 0; (o = map_next(p->groups, &it));)

@@ -2,23 +2,27 @@
 /* promise.h - guarantees as shapes: "two whole 8-device nodes" (after HiveD's cells).
  *
  * A rule promises its part of the tree so many places, each of so many devices of one type
- * on one node.  A node where jobs of that part run counts for as many places as they touch
- * and the node can still make whole; the rest of such a place stays theirs.  The places
- * not touched yet are looked for anew whenever something changes, the largest first, each
- * where it leaves the fewest devices behind; with its part of the node's cpu and memory.
+ * on one node.  A place is kept when it is in use, free, or obtainable:
+ *   in use      jobs of that part run on a node that can still make the place whole; what
+ *               they leave of it stays theirs
+ *   free        looked for anew whenever something changes, the largest places first, each
+ *               where it leaves the fewest devices behind; with its part of the node's cpu
+ *               and memory
+ *   obtainable  the same, but preemptible jobs are there, and the policy preempts
  *
- * Law: whoever is not of that part of the tree takes nothing of these places, unless it is
- * preemptible and the policy preempts: so every place that is promised and not in use is
- * free, or held by jobs that give way; it was so when the rule was set, or as soon as what
- * ran there then has ended, and stays so until nodes leave.
+ * Law: no start makes fewer places kept.  So who asks for a place that it was promised and
+ * does not use yet gets it at once, or when those are gone who give way; provided that all
+ * were kept once (rules that can be kept: rules.h; what ran before has ended) and no node
+ * left since.  Preemptible jobs may start anywhere when the policy preempts.
  */
 #pragma once
 
 #include "plan/queue.h"
 
-/* What e may take of `v`, which is at most what is free now. */
-const struct view *promise_open(struct plan *p, const struct entry *e,
-				const struct view *v);
+/* Into `v`, which is at most what is free now, as far as promises let it. */
+bool promise_fit(struct plan *p, const struct entry *e, const struct view *v,
+		 const struct stay *stay, struct picks *picks);
+bool promise_binds(const struct plan *p, const struct entry *e); /* else: v alone counts */
 /* Takes out of a view what is promised to others than e. */
 void promise_keep(struct plan *p, const struct entry *e, struct view *v);
 void promise_forget(struct tenant *t); /* its rule changes, or it goes */

@@ -25,6 +25,7 @@ struct bucket {
 	struct owner *user, *group;
 	int64_t limit_ms, guess_ms, served_ms;
 	bool preemptible;
+	bool kept;   /* when last tried: promises to others were all that stopped it */
 	bool within; /* its first job is within a guarantee, */
 	uint64_t within_version;
 	struct tree jobs;

@@ -71,15 +71,14 @@ struct stay step_stay(const struct entry *e, int64_t now_ms)
 static enum hold fit(struct plan *p, const struct entry *e, int64_t now_ms,
 		     const struct view *v, struct picks *picks)
 {
-	const struct ask *a = e->shape->ask;
 	struct stay stay = step_stay(e, now_ms);
-	const struct view *open = promise_open(p, e, v);
+	const struct stay *when = p->windows ? &stay : NULL;
 
-	if (view_fit(open, a, p->windows ? &stay : NULL, picks))
+	if (promise_fit(p, e, v, when, picks))
 		return HOLD_NONE;
-	if (p->windows && view_fit(open, a, NULL, picks))
+	if (when && promise_fit(p, e, v, NULL, picks))
 		return HOLD_WINDOW;
-	return open != v && view_fit(v, a, p->windows ? &stay : NULL, picks)
+	return promise_binds(p, e) && view_fit(v, e->shape->ask, when, picks)
 		       ? HOLD_PROMISE
 		       : HOLD_HEAD;
 }
@@ -119,6 +118,7 @@ static bool try_first(struct pass *x, struct bucket *b)
 	struct plan *p = x->p;
 	struct entry *e = bucket_first(b);
 	const struct reservation *stopper;
+	enum hold hold;
 
 	if (!queue_quota_ok(p, b))
 		return false;
@@ -126,7 +126,10 @@ static bool try_first(struct pass *x, struct bucket *b)
 		block(p, e->shape);
 		return false;
 	}
-	if (step_hold(p, e, x->now_ms, &p->scratch->picks, &stopper) != HOLD_NONE) {
+	hold = step_hold(p, e, x->now_ms, &p->scratch->picks, &stopper);
+	b->kept = hold == HOLD_PROMISE;
+	if (hold != HOLD_NONE) {
+		p->preempt->fresh |= b->kept;
 		x->held++;
 		return false;
 	}

@@ -65,6 +65,7 @@ struct tenant {
 	size_t places_kinds;
 	struct view *kept;         /* and what its jobs may take, */
 	uint64_t kept_version;     /* of the plan */
+	int kept_count;        /* so many places are kept */
 	struct use own, held;      /* now: its own jobs; with all below */
 	struct use own_past, past; /* that faded: the same */
 	int64_t own_share, share;
