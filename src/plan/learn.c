@@ -51,21 +51,36 @@ struct learn *learn_create(void)
 
 static void row_unlink(struct learn *l, struct row *r)
 {
-	*(r->older ? &r->older->newer : &l->oldest) = r->newer;
-	*(r->newer ? &r->newer->older : &l->newest) = r->older;
+	if (r->older)
+		r->older->newer = r->newer;
+	else
+		l->oldest = r->newer;
+	if (r->newer)
+		r->newer->older = r->older;
+	else
+		l->newest = r->older;
 	r->older = r->newer = NULL;
 }
 
 static void row_newest(struct learn *l, struct row *r)
 {
 	r->older = l->newest;
-	*(l->newest ? &l->newest->newer : &l->oldest) = r;
+	if (l->newest)
+		l->newest->newer = r;
+	else
+		l->oldest = r;
 	l->newest = r;
 }
 
-static void row_drop(struct learn *l, struct row *r)
+static void drop_oldest(struct learn *l)
 {
-	row_unlink(l, r);
+	struct row *r = l->oldest;
+
+	l->oldest = r->newer;
+	if (l->oldest)
+		l->oldest->older = NULL;
+	else
+		l->newest = NULL;
 	map_dels(l->rows, r->key);
 	free(r->key);
 	free(r);
@@ -75,8 +90,11 @@ void learn_destroy(struct learn *l)
 {
 	if (!l)
 		return;
-	while (l->oldest)
-		row_drop(l, l->oldest);
+	for (struct row *r = l->oldest, *next; r; r = next) {
+		next = r->newer;
+		free(r->key);
+		free(r);
+	}
 	map_destroy(l->rows);
 	free(l);
 }
@@ -110,7 +128,7 @@ static struct row *row_get(struct learn *l, const char *key)
 		row_unlink(l, r);
 	} else {
 		if (map_count(l->rows) == KEYS_MAX)
-			row_drop(l, l->oldest);
+			drop_oldest(l);
 		r = mem_alloc(1, sizeof *r);
 		r->key = mem_strdup(key);
 		map_puts(l->rows, key, r);

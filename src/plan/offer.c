@@ -2,10 +2,10 @@
 /* What would start now: the request is made smaller in one way after the other, and each
  * is tried on the plan.  An amount is halved until it would start, then the largest one
  * that would is looked for above that. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/units.h"
 #include "plan/reason.h"
 #include "plan/words.h"
@@ -126,6 +126,13 @@ static void add_flag(struct bid *b, const char *name, const char *value)
 			   value ? " " : "", value ? value : "");
 }
 
+static void add_number(struct bid *b, const char *name, int64_t n)
+{
+	AUTO_FREE char *text = str_printf("%lld", (long long)n);
+
+	add_flag(b, name, text);
+}
+
 static void add_whose(struct bid *b)
 {
 	if (b->asked->gang.role_count > 1)
@@ -137,31 +144,42 @@ static bool is_gpu(const char *type)
 	return strncmp(type, "gpu", 3) == 0 && (type[3] == '\0' || type[3] == ':');
 }
 
+/* "gpu:a100" and "gpu:v100" in one: "gpu:a100|v100"; false: too long. */
+static bool add_model(const char *type, const char *model, char out[DEVICE_TYPE_MAX])
+{
+	AUTO_FREE char *both = str_printf("%s|%s", type, model);
+
+	if (strlen(both) >= DEVICE_TYPE_MAX)
+		return false;
+	memcpy(out, both, strlen(both) + 1);
+	return true;
+}
+
+static void flag_models(struct bid *b, const char *models)
+{
+	AUTO_FREE char *flag = mem_strdup(models);
+
+	for (char *c = flag; *c; c++)
+		*c = *c == '|' ? ',' : *c;
+	add_flag(b, "gpu-model", flag);
+}
+
 /* Of devices it asks for by model: any other model that is there. */
 static bool other_model(struct bid *b)
 {
 	const char *type = asked_devices(b)->type, *colon = strchr(type, ':');
 	struct device_count *d = &b->roles[b->role].each.devices[0];
-	size_t base = colon ? (size_t)(colon - type) : 0;
+	size_t base = colon ? (size_t)(colon - type) + 1 : 0;
 
 	for (int k = 0; colon && k < (int)fleet_kinds(b->p->fleet); k++) {
-		const char *name = fleet_kind_name(b->p->fleet, k), *model = name + base;
-		if (strncmp(name, type, base + 1) != 0 || device_matches(type, name) ||
-		    strlen(type) + strlen(model) >= sizeof d->type)
-			continue;
-		*d = *asked_devices(b);
-		strcat(d->type, "|");
-		strcat(d->type, model + 1);
-		if (!starts(b))
+		const char *name = fleet_kind_name(b->p->fleet, k);
+		if (strncmp(name, type, base) != 0 || device_matches(type, name) ||
+		    !add_model(type, name + base, d->type) || !starts(b))
 			continue;
 		buf_printf(&b->text, "on %s, too", name);
 		add_whose(b);
-		char *flag = mem_strdup(d->type + base + 1);
-		for (char *c = flag; *c; c++)
-			*c = *c == '|' ? ',' : *c;
 		if (is_gpu(type))
-			add_flag(b, "gpu-model", flag);
-		free(flag);
+			flag_models(b, d->type + base);
 		return true;
 	}
 	return false;
@@ -316,9 +334,8 @@ static bool fewer_devices(struct bid *b)
 	buf_printf(&b->text, "with %lld %s instead of %d", (long long)n, d->type,
 		   d->count);
 	add_whose(b);
-	snprintf(text, sizeof text, "%lld", (long long)n);
 	if (is_gpu(d->type))
-		add_flag(b, "gpu", text);
+		add_number(b, "gpu", n);
 	if (part) {
 		const struct resources *r = &b->roles[b->role].each;
 		buf_printf(&b->text, ", %s cpu", units_show_cpu(r->cpu_milli, text));
@@ -340,7 +357,6 @@ static void set_tasks(struct bid *b, int64_t n)
 static bool fewer_tasks(struct bid *b)
 {
 	int64_t count = asked_role(b)->count, n;
-	char text[UNITS_TEXT_MAX];
 
 	n = count > 1 ? largest(b, count, set_tasks) : 0;
 	if (!n)
@@ -348,8 +364,7 @@ static bool fewer_tasks(struct bid *b)
 	buf_printf(&b->text, "with %lld task%s instead of %lld", (long long)n,
 		   n == 1 ? "" : "s", (long long)count);
 	add_whose(b);
-	snprintf(text, sizeof text, "%lld", (long long)n);
-	add_flag(b, "count", text);
+	add_number(b, "count", n);
 	return true;
 }
 
