@@ -277,13 +277,38 @@ void preempt_attach(struct plan *p)
 	}
 }
 
+void claims_discharge(struct plan *p, int sign)
+{
+	for (struct tree_node *n = tree_first(&p->preempt->claims); n; n = tree_next(n)) {
+		const struct claim *c = TREE_OF(n, struct claim, at);
+		for (struct tree_node *k = tree_first(&c->victims); k; k = tree_next(k)) {
+			struct entry *e = TREE_OF(k, struct entry, in_way);
+			tenant_charge(e->group->tenant, e->shape, sign);
+		}
+	}
+}
+
+/* Other claimants are charged, and so are those who make way for them: what the latter hold
+ * of a pool is not held against this one too. */
+static bool quota_ok(struct plan *p, const struct entry *e)
+{
+	enum quota_short what;
+	int limit;
+	bool ok = !queue_quota_owner(e->bucket, &what, &limit);
+
+	if (ok || (what != QUOTA_BORROW && what != QUOTA_KEPT))
+		return ok;
+	claims_discharge(p, -1);
+	ok = !queue_quota_owner(e->bucket, &what, &limit);
+	claims_discharge(p, 1);
+	return ok;
+}
+
 static bool may_start(struct plan *p, struct claim *c, const struct entry *e)
 {
 	struct preemption *x = p->preempt;
-	enum quota_short what;
-	int limit;
 
-	if (queue_quota_owner(e->bucket, &what, &limit))
+	if (!quota_ok(p, e))
 		return false;
 	leave_out(p, c, &x->open);
 	x->open_version = p->version - 1;

@@ -142,15 +142,6 @@ static void must_go(struct search *s, size_t upto)
 	s->list.count = kept;
 }
 
-static void imagine_told(struct plan *p, int sign)
-{
-	for (struct tree_node *n = tree_first(&p->preempt->claims); n; n = tree_next(n)) {
-		const struct claim *c = TREE_OF(n, struct claim, at);
-		for (struct tree_node *k = tree_first(&c->victims); k; k = tree_next(k))
-			imagine_gone(TREE_OF(k, struct entry, in_way), sign);
-	}
-}
-
 /* What others leave behind who were told already will do: it only has to wait. */
 static bool expects(struct search *s)
 {
@@ -159,9 +150,9 @@ static bool expects(struct search *s)
 	if (!tree_count(&s->p->preempt->claims))
 		return false;
 	preempt_after(s->p, &s->with);
-	imagine_told(s->p, 1);
+	claims_discharge(s->p, -1);
 	will_do = allowed(s) && fits(s, s->with);
-	imagine_told(s->p, -1);
+	claims_discharge(s->p, 1);
 	s->expects |= will_do;
 	return will_do;
 }
@@ -372,7 +363,8 @@ size_t preempt_step(struct plan *p, int64_t now_ms, size_t most,
 	       (c = next_claim(&s, most ? most - told : 0)) != NULL) {
 		told += tree_count(&c->victims);
 		announce(&s, c, decide, arg);
-		if (s.expects) /* that may be claimed now */
+		/* What one waits for may be claimed now, or another's group borrow. */
+		if (s.expects || p->dims.count)
 			s.failed_count = 0;
 		s.expects = false;
 	}

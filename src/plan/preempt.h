@@ -55,6 +55,8 @@ size_t preempt_rank(const struct plan *p, const struct claim *c);
 /* Into v, as far as windows and promises to others let it. */
 bool claim_fits(struct plan *p, const struct entry *e, const struct view *v,
 		struct picks *picks);
+/* To ask what the pools of groups have when those told are gone: -1, and 1 after it. */
+void claims_discharge(struct plan *p, int sign);
 const struct claim *preempt_nth(const struct plan *p, size_t rank);
 /* What anybody but claimants may take now. */
 const struct view *preempt_open(const struct plan *p);

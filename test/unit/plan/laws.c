@@ -199,6 +199,7 @@ static void change_policy(struct run *r)
 	struct plan_delta d = { .kind = PLAN_POLICY, .policy = p };
 
 	*p = plan_policy_default;
+	p->preempt = false; /* preempt.c tries that */
 	p->fair = m_roll(&r->seed, 4) > 0;
 	p->age_bound_ms = m_roll(&r->seed, 2) ? 0 : 20 + m_roll(&r->seed, 100);
 	p->half_life_ms = m_roll(&r->seed, 2) ? 0 : 3600000;
@@ -450,6 +451,7 @@ static void step(struct run *r)
 
 static const char *history(uint64_t seed, bool light, struct run *r)
 {
+	m_knows = seed % 3 == 0;
 	*r = (struct run){
 		.p = m_create(), .twin = m_create(), .seed = seed, .next_id = 1
 	};

@@ -32,7 +32,8 @@ struct run {
 	const char *broken;
 	int64_t by; /* whose victims are being told, */
 	int victims[M_JOBS], victim_count;
-	bool disturbed[M_JOBS]; /* nodes or quotas changed since it claimed */
+	bool disturbed[M_JOBS]; /* nodes or quotas changed since it claimed, */
+	bool uncertain[M_JOBS]; /* and it may start by its claim or not */
 	int starts, preemptions, claims, multiple, came_back, kept_out, reclaimed;
 	bool draining, ruled;
 };
@@ -190,14 +191,21 @@ static bool could(struct run *r, const struct m_job *j, const bool *gone)
 	return ok;
 }
 
-/* Whose victims were told are complete: they suffice, and each of them is needed. */
-static void check_set(struct run *r)
+/* Nodes or rules changed under a claim: what it has left is less than nothing, and no view
+ * can say that of devices. */
+static bool unsettled(const struct run *r)
 {
-	struct m_job *by = r->by ? m_find(&r->m, r->by) : NULL;
+	for (int i = 0; i < M_JOBS; i++) {
+		if (r->m.jobs[i].claims && r->disturbed[i])
+			return true;
+	}
+	return false;
+}
+
+static void check_needed(struct run *r, struct m_job *by)
+{
 	bool gone[M_JOBS] = { false };
 
-	if (!by || r->broken)
-		return;
 	by->claims = false; /* as it was before */
 	if (could(r, by, gone))
 		breach(r, "somebody gives way to one who fits");
@@ -212,6 +220,17 @@ static void check_set(struct run *r)
 		gone[r->victims[i]] = true;
 	}
 	by->claims = true;
+}
+
+/* Whose victims were told are complete: they suffice, and each of them is needed. */
+static void check_set(struct run *r)
+{
+	struct m_job *by = r->by ? m_find(&r->m, r->by) : NULL;
+
+	if (!by || r->broken)
+		return;
+	if (!unsettled(r))
+		check_needed(r, by);
 	r->multiple += r->victim_count > 1;
 	r->claims++;
 	r->by = 0;
@@ -254,9 +273,10 @@ static void started(struct run *r, const struct plan_decision *d)
 	check_set(r);
 	if (!j)
 		return;
+	j->claims |= r->uncertain[index_of(r, j)];
+	breach(r, m_decide(&r->m, d, r->now_ms));
 	j->claims = false;
 	j->pin_count = 0;
-	breach(r, m_decide(&r->m, d, r->now_ms));
 	for (int i = 0; i < M_NODES && !r->broken; i++) {
 		int64_t have[DIMS], each[DIMS] = { 0 };
 		bool any = false, calm = true;
@@ -574,7 +594,7 @@ static void check_head(struct run *r)
 			 may_ask(r, head, j) && ripe(r, j);
 	}
 	r->kept_out++;
-	if (could(r, head, ask) && !could(r, head, going))
+	if (!unsettled(r) && could(r, head, ask) && !could(r, head, going))
 		breach(r, "nobody gives way to the first in the queue, and some should");
 }
 
@@ -601,11 +621,7 @@ static void check_why(struct run *r)
 /* Not while the mirror cannot know which of several claimants had their turn. */
 static bool bounded(struct run *r)
 {
-	for (int i = 0; i < M_JOBS; i++) {
-		if (r->m.jobs[i].claims && r->disturbed[i])
-			return false;
-	}
-	return !r->draining && m_roll(&r->seed, 20) == 0;
+	return !unsettled(r) && !r->draining && m_roll(&r->seed, 20) == 0;
 }
 
 static void step(struct run *r)
@@ -618,7 +634,8 @@ static void step(struct run *r)
 		struct m_job *j = &r->m.jobs[i];
 		owed[i] = due(r, j);
 		/* One who cannot start after all waits like everybody else. */
-		if (owed[i] && r->disturbed[i])
+		r->uncertain[i] = owed[i] && r->disturbed[i];
+		if (r->uncertain[i])
 			drop_claim(j);
 		owed[i] = most || r->disturbed[i] ? 0 : owed[i];
 	}
