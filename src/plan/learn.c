@@ -4,6 +4,7 @@
  * them decide. */
 #include "plan/learn.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -76,11 +77,9 @@ static void drop_oldest(struct learn *l)
 {
 	struct row *r = l->oldest;
 
+	assert(r != l->newest); /* it goes because there are too many */
 	l->oldest = r->newer;
-	if (l->oldest)
-		l->oldest->older = NULL;
-	else
-		l->newest = NULL;
+	l->oldest->older = NULL;
 	map_dels(l->rows, r->key);
 	free(r->key);
 	free(r);
