@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "plan/typical.h"
+
 const char *const m_users[M_OWNERS] = { "ada", "bo", "cy", "di" };
 const char *const m_groups[M_OWNERS] = { "red", "green", "blue", "east" };
 
@@ -410,6 +412,24 @@ const char *m_decide(struct mirror *m, const struct plan_decision *d, int64_t no
 	return NULL;
 }
 
+bool m_knows;
+
+static void tell_typical(struct plan *p)
+{
+	struct gang_role roles[3] = { 0 };
+	struct plan_job jobs[3] = { 0 };
+	int64_t counts[3] = { 5, 3, 2 };
+
+	for (int i = 0; i < 3; i++) {
+		roles[i].count = 1;
+		roles[i].each.cpu_milli = 1000 * (i + 1);
+		resources_set_device(&roles[i].each, "gpu", i == 2 ? 2 : 1);
+		roles[i].each.devices[0].share_milli = i ? 0 : 300;
+		jobs[i].gang = (struct gang){ .roles = &roles[i], .role_count = 1 };
+	}
+	plan_set_typical(p, jobs, counts, 3);
+}
+
 struct plan *m_create(void)
 {
 	struct plan *p = plan_create();
@@ -419,6 +439,8 @@ struct plan *m_create(void)
 	policy.fair = false;
 	policy.age_bound_ms = 0;
 	plan_apply(p, &d);
+	if (m_knows)
+		tell_typical(p);
 	return p;
 }
 

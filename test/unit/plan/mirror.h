@@ -93,6 +93,7 @@ struct m_when m_earliest(const struct mirror *m, const struct m_job *j,
 			 const struct m_job *stays);
 int m_position(const struct mirror *m, const struct m_job *j);
 /* A plan with one queue in the order of (priority, submit): not fair, no age bound. */
+extern bool m_knows; /* what is typical: then scores place single tasks */
 struct plan *m_create(void);
 /* A new plan that is told all of this as at boot. */
 struct plan *m_rebuild(const struct mirror *m);
