@@ -8,6 +8,7 @@
 #include "contract/contract.h"
 #include "who/who.h"
 #include "yard/internal.h"
+#include "yard/share.h"
 
 #define LOG_LIMIT_BYTES (1ll << 30)
 
@@ -277,6 +278,18 @@ static void forget(struct yard *y, struct live *l)
 	}
 }
 
+/* What was borrowed is taken back with the notice that the group's rule gives. */
+static int64_t grace_ms(const struct yard *y, const struct job *j)
+{
+	struct tenant_rule rule;
+	int64_t grace = j->spec->grace_ms;
+
+	if (j->stop == STOP_PREEMPTED && !j->spec->preemptible &&
+	    yard_tenant(y, j->group, &rule) && rule.notice_ms > grace)
+		return rule.notice_ms;
+	return grace;
+}
+
 void yard_act(struct yard *y, struct live *l, uint32_t effects, int task)
 {
 	const struct job *j = l->job;
@@ -289,7 +302,7 @@ void yard_act(struct yard *y, struct live *l, uint32_t effects, int task)
 	    (j->state == JOB_STARTING || j->state == JOB_RUNNING))
 		set_timer(y, l, j->started_ms + j->spec->time_limit_ms);
 	if (effects & FX_TERM && j->state == JOB_STOPPING) {
-		set_timer(y, l, j->stop_ms + j->spec->grace_ms);
+		set_timer(y, l, j->stop_ms + grace_ms(y, j));
 		stop_tasks(y, l, task, j->killed);
 	}
 	if (effects & FX_KILL && j->state == JOB_STOPPING)
