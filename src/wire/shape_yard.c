@@ -121,7 +121,7 @@ static const struct wire_field settings[] = {
 	{ "settings", WIRE_LIST, 0, "all of them", "setting" },
 	{ 0 }
 };
-#define SPAN   "^[0-9]{1,6}(ms|s|m|h|d)$"
+#define SPAN   "^(0|[0-9]{1,6}(ms|s|m|h|d))$"
 #define RULES  "yard fgd bestfit dotprod clustering packing random"
 #define WEIGHT "of the rule yard, in thousandths", .min = 0, .max = 1000000
 static const struct wire_field settings_change[] = {

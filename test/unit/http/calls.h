@@ -107,6 +107,8 @@ static const struct call calls[] = {
 	{ "change_settings", "/settings", "{\"max-jobs\":500,\"code-keep\":null}" },
 	{ "change_settings", "/settings", "{\"plan-fair\":\"off\",\"plan-rule\":\"fgd\",\"plan-age-bound\":\"2h\",\"plan-weight-slack\":7}" },
 	{ "change_settings", "/settings", "{\"plan-rule\":\"worst\"}", .status = 400 },
+	{ "change_settings", "/settings", "{\"plan-half-life\":\"0\",\"plan-age-bound\":\"0s\"}" },
+	{ "change_settings", "/settings", "{\"plan-half-life\":null,\"plan-age-bound\":null,\"plan-fair\":null,\"plan-rule\":null,\"plan-weight-slack\":null}" },
 	{ "stop_job", "/jobs/2/stop", "{\"reason\":\"enough\"}" },
 };
 /* clang-format on */
