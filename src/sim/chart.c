@@ -161,21 +161,34 @@ static double at_y(const struct area *a, double v)
 	return a->top + PANEL - (v - a->y.from) / (a->y.to - a->y.from) * PANEL;
 }
 
+/* The first tick at or above the beginning, and how many there are from there on. */
+static double first_tick(const struct scale *s, int *count)
+{
+	double first = ceil(s->from / s->tick) * s->tick;
+
+	*count = (int)floor((s->to - first) / s->tick + 0.001) + 1;
+	return first;
+}
+
 static void draw_axes(const struct area *a, struct buf *out)
 {
-	for (double v = a->y.from; v <= a->y.to + a->y.tick / 1000; v += a->y.tick) {
+	int rows, columns;
+	double bottom = first_tick(&a->y, &rows), left = first_tick(&a->x, &columns);
+
+	for (int i = 0; i < rows; i++) {
+		double v = bottom + i * a->y.tick;
 		buf_printf(out,
 			   "<line class=\"%s\" stroke=\"#ccc\" x1=\"%.1f\" y1=\"%.1f\" "
 			   "x2=\"%.1f\" y2=\"%.1f\"/>\n",
-			   v > a->y.from ? "grid" : "axis", LEFT, at_y(a, v),
-			   WIDTH - RIGHT, at_y(a, v));
+			   i ? "grid" : "axis", LEFT, at_y(a, v), WIDTH - RIGHT,
+			   at_y(a, v));
 		buf_printf(
 			out,
 			"<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.10g</text>\n",
 			LEFT - 8, at_y(a, v) + 4, v);
 	}
-	for (double v = ceil(a->x.from / a->x.tick) * a->x.tick;
-	     v <= a->x.to + a->x.tick / 1000; v += a->x.tick) {
+	for (int i = 0; i < columns; i++) {
+		double v = left + i * a->x.tick;
 		buf_printf(out,
 			   "<line class=\"axis\" stroke=\"#999\" x1=\"%.1f\" y1=\"%.1f\" "
 			   "x2=\"%.1f\" y2=\"%.1f\"/>\n",
