@@ -46,7 +46,8 @@ struct plan_job {
 
 enum plan_delta_kind {
 	PLAN_NODE, /* node: added or changed; up=false: gone (its tasks stay until released) */
-	PLAN_WAIT,  /* job: joins the queue, or goes where its new priority puts it */
+	PLAN_WAIT,  /* job: joins the queue, or goes where its new priority puts it; with
+		     * places: others were told to give way to it there (PLAN_PREEMPT) */
 	PLAN_LEAVE, /* id: leaves the queue without running */
 	PLAN_HELD, /* job, places, since_ms, id: runs already (boot): takes its resources;
 		     * with id it was told to give way to that job */
@@ -80,7 +81,7 @@ struct plan_delta {
 enum plan_verb {
 	PLAN_START,
 	PLAN_PREEMPT, /* told to give way to `by`: notice, grace, then PLAN_RELEASE; its
-		       * resources are by's from now on */
+		       * resources are by's from now on; places: by's nodes and roles */
 };
 
 struct plan_decision {
@@ -88,17 +89,6 @@ struct plan_decision {
 	int64_t job, by;
 	const struct placement *places; /* by rank; valid until the next call */
 	size_t place_count;             /* fewer than asked for when a role has a least */
-};
-
-enum plan_reason_kind {
-	PLAN_REASON_NONE,     /* not waiting */
-	PLAN_REASON_NEW,      /* no pass has looked at it yet */
-	PLAN_REASON_CAPACITY, /* not enough free of something */
-	PLAN_REASON_ORDER,    /* would fit, but would delay the head of a queue */
-	PLAN_REASON_USER_QUOTA,
-	PLAN_REASON_GROUP_QUOTA, /* or a borrowing limit, or what others are guaranteed */
-	PLAN_REASON_NEVER,       /* no node could ever hold it (a node left) */
-	PLAN_REASON_PREEMPTING,  /* others give way to it and are not gone yet */
 };
 
 struct plan;

@@ -5,6 +5,17 @@
 #include "plan/learn.h"
 #include "plan/plan.h"
 
+enum plan_reason_kind {
+	PLAN_REASON_NONE,     /* not waiting */
+	PLAN_REASON_NEW,      /* no pass has looked at it yet */
+	PLAN_REASON_CAPACITY, /* not enough free of something */
+	PLAN_REASON_ORDER,    /* would fit, but would delay the head of a queue */
+	PLAN_REASON_USER_QUOTA,
+	PLAN_REASON_GROUP_QUOTA, /* or a borrowing limit, or what others are guaranteed */
+	PLAN_REASON_NEVER,       /* no node could ever hold it (a node left) */
+	PLAN_REASON_PREEMPTING,  /* others give way to it and are not gone yet */
+};
+
 struct plan_eyes { /* of which jobs one may know; NULL: of all.  Of others no number is told */
 	bool (*see)(void *arg, int64_t job);
 	void *arg;
