@@ -38,8 +38,10 @@ void why_until(int64_t ms, int64_t now_ms, struct buf *out)
 {
 	int64_t left = ms - now_ms;
 
-	if (left < MINUTE)
-		buf_adds(out, "in less than a minute");
+	if (left < 2000)
+		buf_adds(out, "any moment");
+	else if (left < 100000)
+		buf_printf(out, "in %" PRId64 " s", (left + 500) / 1000);
 	else if (left < 100 * MINUTE)
 		buf_printf(out, "in %" PRId64 " min", (left + MINUTE / 2) / MINUTE);
 	else if (left < 48 * HOUR)

@@ -200,6 +200,8 @@ static void say_one(const struct plan *p, const struct view *v, const struct ask
 	if (!n) /* each thing is there, but not on the devices that are near each other */
 		words_role(r, out);
 	buf_adds(out, " on one node");
+	if (r->count > 1)
+		buf_printf(out, " for each of %d tasks", r->count);
 	if (r->labels)
 		buf_printf(out, " with %s", r->labels);
 	if (a->role_count > 1)

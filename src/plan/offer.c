@@ -21,7 +21,8 @@ struct bid {
 	struct plan *p;
 	const struct plan_job *asked;
 	int64_t now_ms;
-	size_t role; /* that is made smaller */
+	size_t role;      /* that is made smaller */
+	int64_t limit_ms; /* a time limit that comes with it; 0: none */
 	struct gang_role *roles;
 	struct plan_job job; /* as it would be, with these roles */
 	struct buf text, flags;
@@ -78,6 +79,8 @@ static void reset(struct bid *b)
 	       b->asked->gang.role_count * sizeof *b->roles);
 	b->job = *b->asked;
 	b->job.submit_ms = b->now_ms;
+	if (b->limit_ms)
+		b->job.limit_ms = b->limit_ms;
 	buf_clear(&b->text);
 	buf_clear(&b->flags);
 }
@@ -391,11 +394,12 @@ static bool share(struct bid *b)
 	return false;
 }
 
-/* What gives up least first. */
+/* What gives up least first; from FIRST_SIZE on it asks for less. */
 static bool (*const ways[])(struct bid *b) = {
 	other_model, farther_apart, without_labels, shorter,     give_way,
 	less_cpu,    less_memory,   fewer_devices,  fewer_tasks, share,
 };
+#define FIRST_SIZE 5
 
 /* The role that is most in its own way: the first that has no room for itself. */
 static size_t narrow_role(const struct bid *b)
@@ -470,6 +474,44 @@ static bool take_out(struct bid *b, struct entry *self)
 	return false;
 }
 
+/* Where less alone is not let past the heads: less, and not for long. */
+static bool short_and_small(struct bid *b)
+{
+	static const int minutes[] = { 480, 240, 120, 60, 30, 15, 5 };
+	char text[UNITS_TEXT_MAX];
+
+	for (size_t i = 0; i < COUNT_OF(minutes); i++) {
+		b->limit_ms = minutes[i] * MINUTE;
+		if (b->asked->limit_ms > 0 && b->limit_ms >= b->asked->limit_ms)
+			continue;
+		for (size_t k = FIRST_SIZE; k < COUNT_OF(ways); k++) {
+			reset(b);
+			if (!ways[k](b))
+				continue;
+			buf_printf(&b->text, " and a time limit of %s",
+				   units_show_duration(b->limit_ms, text));
+			add_flag(b, "time-limit",
+				 units_write_duration(b->limit_ms, text));
+			return true;
+		}
+	}
+	return false;
+}
+
+static size_t find_offers(struct bid *b, struct plan_offer out[PLAN_OFFERS_MAX])
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < COUNT_OF(ways) && count < PLAN_OFFERS_MAX; i++) {
+		reset(b);
+		if (ways[i](b))
+			keep(b, &out[count++]);
+	}
+	if (!count && short_and_small(b))
+		keep(b, &out[count++]);
+	return count;
+}
+
 size_t plan_offers(struct plan *p, const struct plan_job *job, int64_t now_ms,
 		   struct plan_offer out[PLAN_OFFERS_MAX])
 {
@@ -484,11 +526,7 @@ size_t plan_offers(struct plan *p, const struct plan_job *job, int64_t now_ms,
 	is_out = self && take_out(&b, self);
 	b.roles = mem_alloc(job->gang.role_count, sizeof *b.roles);
 	b.role = narrow_role(&b);
-	for (size_t i = 0; i < COUNT_OF(ways) && count < PLAN_OFFERS_MAX; i++) {
-		reset(&b);
-		if (ways[i](&b))
-			keep(&b, &out[count++]);
-	}
+	count = find_offers(&b, out);
 	if (is_out)
 		put_back(p, self, was);
 	free(b.roles);

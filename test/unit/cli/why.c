@@ -40,7 +40,8 @@ static void test_times(void)
 	says(why_clock, 10 * HOUR, "Mon 00:10");
 	says(why_clock, 5 * 24 * HOUR, "Fri 14:10");
 	says(why_clock, 26 * 24 * HOUR, "12 Dec 14:10");
-	says(why_until, 500, "in less than a minute");
+	says(why_until, 500, "any moment");
+	says(why_until, 25400, "in 25 s");
 	says(why_until, 12 * 60000 + 10000, "in 12 min");
 	says(why_until, 3 * HOUR, "in 3 h");
 	says(why_until, 71 * HOUR, "in 3 days");

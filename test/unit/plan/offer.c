@@ -104,7 +104,8 @@ static void test_words(void)
 	OK(started_count == 0, "a small one behind is held back");
 	offers(p, 3, role(1, 1, GI, "gpu", 1), 0,
 	       "with a time limit of 7d [--time-limit 7d]");
-	offers(p, 2, role(1, 4, GI, "gpu", 8), 0, "");
+	offers(p, 2, role(1, 4, GI, "gpu", 8), 0,
+	       "with 5 gpu instead of 8 and a time limit of 8h [--gpu 5 --time-limit 8h]");
 	offers(p, 9, role(1, 16, GI, "", 0), 3600000,
 	       "with 12 cpu instead of 16 [--cpu 12]");
 	offers(p, 9, role(20, 1, GI, "", 0), 3600000,
