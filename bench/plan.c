@@ -22,6 +22,8 @@
 #define GANG_NODES 64
 #define WAITING    100000
 #define ROUNDS     3
+#define STEPS_MOST 20000
+#define STEPS_NS   (10 * (int64_t)1000000000) /* no longer than that in all */
 
 static uint64_t seed = 1;
 
@@ -225,25 +227,27 @@ static void on_decision(void *arg, const struct plan_decision *d)
 		s->running[s->running_count++] = d->job;
 }
 
+/* A few hundred different requests: sizes × time limits × users. */
 static void submit(struct steps *s)
 {
-	static const char *const groups[] = { "red", "green", "blue", "grey" };
+	static const char *const groups[] = { "red", "green", "blue" };
 	static const char *const users[] = { "ada", "bo", "cy", "di", "eve", "fay" };
-	unsigned kind = roll(100);
-	struct gang_role r = role_of(kind < 2 ? (int)(2 + roll(15)) : 1,
-				     kind < 5    ? 8
-				     : kind < 15 ? 4
-				     : kind < 35 ? 2
-						 : 1,
-				     0);
+	static const struct {
+		int part, tasks, gpus;
+	} mix[] = { { 60, 1, 1 }, { 80, 1, 2 }, { 90, 1, 4 }, { 96, 1, 8 },
+		    { 98, 2, 8 }, { 99, 4, 8 }, { 100, 8, 8 } };
+	unsigned kind = roll(100), who = roll(6), at = 0;
+	struct gang_role r;
 	struct plan_job j = { .id = ++s->id,
-			      .user = users[roll(6)],
-			      .group = groups[roll(4)],
-			      .priority = (int)roll(3),
-			      .limit_ms = roll(4) ? (1 + (int64_t)roll(48)) * 1800000 : 0,
-			      .submit_ms = s->id,
-			      .gang = { .roles = &r, .role_count = 1 } };
+			      .user = users[who],
+			      .group = groups[who % 3],
+			      .limit_ms = (int64_t)roll(6) * 3600000,
+			      .submit_ms = s->id };
 
+	while ((int)kind >= mix[at].part)
+		at++;
+	r = role_of(mix[at].tasks, mix[at].gpus, 0);
+	j.gang = (struct gang){ .roles = &r, .role_count = 1 };
 	plan_apply(s->p, &(struct plan_delta){ .kind = PLAN_WAIT, .job = &j });
 }
 
@@ -299,21 +303,21 @@ static void passes(struct steps *s)
 static void steps(void)
 {
 	struct steps s = { .p = plan_create() };
-	size_t count = 20000;
-	int64_t *took = mem_alloc(count, sizeof *took), sum = 0;
+	size_t count = 0;
+	int64_t *took = mem_alloc(STEPS_MOST, sizeof *took), sum = 0;
 
 	s.running = mem_alloc((size_t)NODES_MOST * 8, sizeof *s.running);
 	fill(&s);
 	passes(&s);
 	s.started = 0;
-	for (size_t i = 0; i < count; i++) {
+	for (; count < STEPS_MOST && sum < STEPS_NS; count++) {
 		int64_t start;
 		release(&s);
 		submit(&s);
 		start = now_ns();
 		plan_step(s.p, s.id, 0, on_decision, &s);
-		took[i] = now_ns() - start;
-		sum += took[i];
+		took[count] = now_ns() - start;
+		sum += took[count];
 	}
 	qsort(took, count, sizeof *took, by_size);
 	printf("step_p50_ns\t%" PRId64 "\nstep_p99_ns\t%" PRId64 "\n", took[count / 2],

@@ -208,6 +208,23 @@ static int64_t area_bound(const struct fit *x, struct area area, bool least)
 	return first + 1;
 }
 
+/* What area_bound() gives, for all of a level. */
+static void level_bounds(const struct fit *x, enum level level, int count,
+			 int64_t *bounds)
+{
+	const struct ask_role *r = x->a->roles;
+
+	if (x->a->role_count == 1) {
+		memset(bounds, 0, (size_t)count * sizeof *bounds);
+		search_bounds(x->v, r, level, bounds);
+		for (int i = 0; i < count; i++)
+			bounds[i] = bounds[i] < r->count ? 0 : bounds[i] + 1;
+		return;
+	}
+	for (int i = 0; i < count; i++)
+		bounds[i] = area_bound(x, (struct area){ level, i }, false);
+}
+
 /* The rack or switch that has the least room beyond what is asked for. */
 static bool level_fit(struct fit *x, enum level level)
 {
@@ -215,8 +232,7 @@ static bool level_fit(struct fit *x, enum level level)
 	int count = level == LEVEL_RACK ? l->rack_count : l->net_count;
 	int64_t *bounds = x->f->bounds;
 
-	for (int i = 0; i < count; i++)
-		bounds[i] = area_bound(x, (struct area){ level, i }, false);
+	level_bounds(x, level, count, bounds);
 	for (;;) {
 		int best = -1;
 		for (int i = 0; i < count; i++) {
@@ -407,5 +423,21 @@ int64_t view_room(const struct view *v, const struct ask_role *r, int node, int6
 	search_want(&s, 1);
 	while (sum < most && (node = search_next(&s)) >= 0)
 		sum += space_room(f, node, view_space(v, node), r, most - sum);
+	return sum;
+}
+
+int64_t view_rooms(const struct view *v, const struct ask_role *r, int64_t each)
+{
+	struct fleet *f = (struct fleet *)(uintptr_t)v->fleet;
+	int64_t sum = 0;
+	struct search s;
+	int node;
+
+	layout_need(f, &f->layout);
+	search_init(&s, v, r, NULL, everywhere);
+	marks_clear(f);
+	search_want(&s, 1);
+	while ((node = search_next(&s)) >= 0)
+		sum += space_room(f, node, view_space(v, node), r, each);
 	return sum;
 }

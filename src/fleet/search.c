@@ -333,3 +333,40 @@ int64_t search_bound(const struct view *v, const struct ask_role *r, struct area
 	}
 	return sum;
 }
+
+/* Nodes one by one, when few are left. */
+static void bounds_by_node(const struct view *v, const struct class *c, int bucket,
+			   int64_t room, enum level level, int64_t *bounds)
+{
+	for (int at = 0; (at = index_next(v, c, bucket, at, c->count)) >= 0; at++) {
+		const struct machine *m = &v->fleet->machines[c->nodes[at]];
+		int number = level == LEVEL_RACK ? m->rack : m->net;
+		if (number >= 0)
+			bounds[number] += room;
+	}
+}
+
+void search_bounds(const struct view *v, const struct ask_role *r, enum level level,
+		   int64_t *bounds)
+{
+	const struct layout *l = &v->fleet->layout;
+	int areas = level == LEVEL_RACK ? l->rack_count : l->net_count;
+
+	for (uint64_t left = classes_of(v->fleet, r); left; left &= left - 1) {
+		const struct class *c = &l->classes[__builtin_ctzll(left)];
+		const int *counts =
+			v->counts + (level == LEVEL_RACK ? c->racks_at : c->nets_at);
+		for (int b = index_bucket(v, c, 0); b >= 0;
+		     b = index_bucket(v, c, b + 1)) {
+			int64_t room = bucket_room(c, r, b);
+			if (!room)
+				continue;
+			if (v->counts[c->counts_at + (size_t)b] < areas) {
+				bounds_by_node(v, c, b, room, level, bounds);
+				continue;
+			}
+			for (int i = 0; i < areas; i++)
+				bounds[i] += room * counts[i * c->buckets + b];
+		}
+	}
+}

@@ -44,6 +44,9 @@ int search_next(struct search *x); /* -1: no more */
 int search_most(const struct search *x, int below);
 /* At least so many tasks are more than the area can hold: never fewer than it does. */
 int64_t search_bound(const struct view *v, const struct ask_role *r, struct area area);
+/* The same for every rack or switch at once: added to bounds[number]. */
+void search_bounds(const struct view *v, const struct ask_role *r, enum level level,
+		   int64_t *bounds);
 /* How many tasks fit on a node that has the labels. */
 int64_t role_room(const struct view *v, const struct ask_role *r, int node, int64_t most);
 bool node_stays_open(const struct node *n, const struct stay *stay);

@@ -53,6 +53,8 @@ bool view_fit(const struct view *v, const struct ask *a, const struct stay *stay
 	      struct picks *out);
 /* How many tasks of a role alone fit on a node, or on all (-1); at most `most`. */
 int64_t view_room(const struct view *v, const struct ask_role *r, int node, int64_t most);
+/* The sum over all nodes of what view_room() says of each; costs by how many have room. */
+int64_t view_rooms(const struct view *v, const struct ask_role *r, int64_t each);
 /* What is free of one thing on a node, and what there is of it when nothing runs. */
 struct amount {
 	int64_t free, total;

@@ -76,6 +76,8 @@ void tree_add(struct tree *t, struct tree_node *n, int64_t first, int64_t second
 
 	assert(n->size == 0);
 	*n = (struct tree_node){ .first = first, .second = second, .size = 1 };
+	if (!t->head || tree_cmp(t->head, first, second) > 0)
+		t->head = n;
 	while (*at) {
 		up = *at;
 		up->size++;
@@ -90,6 +92,8 @@ void tree_add(struct tree *t, struct tree_node *n, int64_t first, int64_t second
 void tree_remove(struct tree *t, struct tree_node *n)
 {
 	assert(n->size > 0);
+	if (t->head == n)
+		t->head = tree_next(n);
 	while (n->left && n->right)
 		rotate(t, weight(n->left) < weight(n->right) ? n->left : n->right);
 	replace_child(t, n, n->left ? n->left : n->right);
@@ -135,11 +139,7 @@ struct tree_node *tree_nth(const struct tree *t, size_t rank)
 
 struct tree_node *tree_first(const struct tree *t)
 {
-	struct tree_node *n = t->root;
-
-	while (n && n->left)
-		n = n->left;
-	return n;
+	return t->head;
 }
 
 struct tree_node *tree_next(const struct tree_node *n)

@@ -3,7 +3,8 @@
  *
  * Ordered by (first, second).  A treap whose priorities are a hash of the key: the
  * shape depends on what is in it and never on the order in which it came, so a plan
- * rebuilt after a crash walks the same way.  All operations are O(log n).
+ * rebuilt after a crash walks the same way.  All operations are O(log n); the first is
+ * at hand.
  */
 #pragma once
 
@@ -17,7 +18,7 @@ struct tree_node {
 };
 
 struct tree {
-	struct tree_node *root;
+	struct tree_node *root, *head;
 };
 
 /* No two nodes of a tree have the same key. */
