@@ -46,6 +46,7 @@ static void add_place(struct plan_hash *h, const struct placement *p)
 	while (kinds < DEVICE_KINDS_MAX && p->devices[kinds].type[0])
 		kinds++;
 	add_text(h, p->node);
+	add_i64(h, p->role);
 	add_i64(h, p->slot);
 	add_i64(h, (int64_t)kinds);
 	for (size_t i = 0; i < kinds; i++) {

@@ -9,7 +9,8 @@
 #include "base/str.h"
 #include "plan/record.h"
 
-#define ITEMS_MAX 1000000 /* roles or places of one job */
+#define ITEMS_MAX 100000 /* roles or places of one job */
+#define TASKS_MAX 100000
 
 /* clang-format off */
 static const char *const words[] = {
@@ -195,6 +196,32 @@ static int read_delta(const struct doc_node *line, struct said *s, struct plan_d
 	return 0;
 }
 
+/* No more devices of a kind than a node can have. */
+static bool few_devices(const struct resources *r)
+{
+	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
+		if (r->devices[i].count > DEVICES_MAX)
+			return false;
+	return r->cpu_milli >= 0 && r->memory_bytes >= 0;
+}
+
+/* As the check of a spec sees to it for jobs that come the usual way. */
+static bool job_ok(const struct plan_delta *d)
+{
+	int64_t tasks = 0;
+
+	if (!d->job || d->job->id <= 0)
+		return false;
+	for (size_t i = 0; i < d->job->gang.role_count; i++) {
+		const struct gang_role *r = &d->job->gang.roles[i];
+		tasks += r->count;
+		if (!few_devices(&r->each) || r->count < 1 || r->least > r->count ||
+		    r->any_ports + r->fixed_count > PORTS_MAX)
+			return false;
+	}
+	return tasks > 0 && tasks <= TASKS_MAX && (int64_t)d->place_count <= tasks;
+}
+
 /* A delta that lacks what its kind is about would be our end. */
 static int check_delta(const struct plan_delta *d, struct err *err)
 {
@@ -202,11 +229,11 @@ static int check_delta(const struct plan_delta *d, struct err *err)
 
 	switch (d->kind) {
 	case PLAN_NODE:
-		ok = d->node && d->node->name[0];
+		ok = d->node && d->node->name[0] && few_devices(&d->node->capacity);
 		break;
 	case PLAN_WAIT:
 	case PLAN_HELD:
-		ok = d->job && d->job->id > 0;
+		ok = job_ok(d);
 		break;
 	case PLAN_ASKED:
 		ok = d->job != NULL;
@@ -228,8 +255,7 @@ static int check_delta(const struct plan_delta *d, struct err *err)
 		ok = d->name && d->used;
 		break;
 	}
-	return ok ? 0
-		  : err_set(err, ERR_CORRUPT, "'%s' says not of what", words[d->kind]);
+	return ok ? 0 : err_set(err, ERR_CORRUPT, "'%s' makes no sense", words[d->kind]);
 }
 
 static int apply(struct journal_reader *r, const struct doc_node *line,

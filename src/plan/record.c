@@ -116,16 +116,16 @@ static int bad(const struct doc_node *n, struct err *err)
 		       n->key ? n->key : "a list");
 }
 
-static int read_number(const struct doc_node *n, int64_t min, int64_t max, void *into,
+static int read_number(const struct doc_node *n, const struct field *f, void *into,
 		       struct err *err)
 {
 	int64_t v;
 	int narrow;
 
-	if (doc_whole(n, min, max, &v) < 0)
+	if (doc_whole(n, f->min, f->max, &v) < 0)
 		return bad(n, err);
 	narrow = (int)v;
-	if (max == INT64_MAX)
+	if (f->kind == I64)
 		memcpy(into, &v, sizeof v);
 	else
 		memcpy(into, &narrow, sizeof narrow);
@@ -143,7 +143,7 @@ static int read_list(const struct doc_node *list, const struct field *f, char *i
 	for (const struct doc_node *n = list->first; n; n = n->next, i++) {
 		char *item = into + f->at + i * f->item->size;
 		if (is_number(f->item)
-			    ? read_number(n, INT32_MIN, INT32_MAX, item, err) < 0
+			    ? read_number(n, &f->item->fields[0], item, err) < 0
 			    : record_read(n, f->item, item, err) < 0)
 			return -1;
 	}
@@ -161,9 +161,8 @@ static int read_field(const struct doc_node *n, const struct field *f, char *int
 
 	switch (f->kind) {
 	case I64:
-		return read_number(n, INT64_MIN, INT64_MAX, p, err);
 	case I32:
-		return read_number(n, INT32_MIN, INT32_MAX, p, err);
+		return read_number(n, f, p, err);
 	case FLAG:
 		if (n->kind != DOC_BOOL)
 			return bad(n, err);

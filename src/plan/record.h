@@ -20,8 +20,9 @@ struct table;
 struct field {
 	const char *key;
 	enum field_kind kind;
-	size_t at;   /* of the field in its struct */
-	size_t room; /* TEXT: bytes with the NUL; LIST: how many items */
+	size_t at;        /* of the field in its struct */
+	size_t room;      /* TEXT: bytes with the NUL; LIST: how many items */
+	int64_t min, max; /* of numbers that are read: others would be our end */
 	/* LIST: each item, and where the number of those in use is (an int or a size_t, of
 	 * that many bytes); 0: all of them are, up to the last that is not zero. */
 	const struct table *item;
