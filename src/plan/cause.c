@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "plan/reason.h"
 #include "plan/words.h"
 
@@ -73,7 +74,7 @@ struct holder {
 
 /* "; job 7 holds 3 gpu there, job 9 1 gpu, 2 more the rest" */
 static void say_holders(const struct plan *p, int node, const struct dim *d,
-			struct buf *out)
+			const char *where, struct buf *out)
 {
 	struct holder top[HOLDERS_TOLD] = { 0 };
 	size_t others = 0;
@@ -100,19 +101,39 @@ static void say_holders(const struct plan *p, int node, const struct dim *d,
 		reason_say_job(p, top[i].job, out);
 		buf_adds(out, i ? " " : " holds ");
 		words_amount(d, top[i].amount, out);
-		buf_adds(out, i ? "" : " there");
+		buf_adds(out, i ? "" : where);
 	}
 	if (others)
 		buf_printf(out, ", %zu more the rest", others);
 }
 
+/* Of several nodes none has any of it. */
+static bool none_anywhere(const struct plan *p, const struct view *v, const struct dim *d)
+{
+	int nodes = 0;
+
+	if (d->what != DIM_DEVICES)
+		return false;
+	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
+		struct amount a = view_devices(v, i, d->need);
+		if (view_open(v, i) && a.free > 0)
+			return false;
+		nodes += view_open(v, i) && a.total > 0;
+	}
+	return nodes > 1;
+}
+
 /* One thing is short: how much of it is free where most is. */
-static void say_block(const struct plan *p, int node, const struct dim *d,
-		      struct buf *out)
+static void say_block(const struct plan *p, const struct view *v, int node,
+		      const struct dim *d, struct buf *out)
 {
 	const char *name = fleet_node(p->fleet, node)->name;
+	AUTO_FREE char *where = NULL;
 
-	if (d->free <= 0) {
+	if (d->free <= 0 && none_anywhere(p, v, d)) {
+		where = str_printf(" on %s", name);
+		buf_adds(out, "; none is free on any node");
+	} else if (d->free <= 0) {
 		buf_adds(out, "; none of the ");
 		words_number(d, d->total, out);
 		buf_printf(out, " on %s is free", name);
@@ -129,7 +150,7 @@ static void say_block(const struct plan *p, int node, const struct dim *d,
 		words_number(d, d->total, out);
 		buf_adds(out, " free");
 	}
-	say_holders(p, node, d, out);
+	say_holders(p, node, d, where ? where : " there", out);
 }
 
 /* Several things are short at once. */
@@ -207,7 +228,7 @@ static void say_one(const struct plan *p, const struct view *v, const struct ask
 	if (a->role_count > 1)
 		buf_printf(out, " (a task of role %zu)", role + 1);
 	if (n == 1)
-		say_block(p, node, only, out);
+		say_block(p, v, node, only, out);
 	else if (n > 1)
 		say_blocks(p, node, dims, count, out);
 	say_closed(p, r, out);

@@ -257,7 +257,7 @@ static void test_blocks(void)
 	submit(p, 6, role(1, 1, GI, 1), 60000);
 	submit(p, 7, half, 0);
 	why(p, 7, PLAN_REASON_CAPACITY,
-	    "waits for 0.5 gpu on one node; none of the 4 on node-a is free; job 1 holds 3 gpu there, job 6 1 "
+	    "waits for 0.5 gpu on one node; none is free on any node; job 1 holds 3 gpu on node-a, job 6 1 "
 	    "gpu; node-c has room, but is drained (a new disk); job 3 is ahead; number 3 of 3 in the queue");
 	plan_destroy(p);
 }
