@@ -7,6 +7,8 @@
 #include "cli/cli.h"
 #include "cli/view.h"
 
+#define SCORE_LEAST 10 /* estimates of starts, before their score means anything */
+
 struct queue_args {
 	bool json;
 	const char *color;
@@ -49,6 +51,22 @@ static void queue_row(struct table *t, const struct doc_node *n, int64_t now)
 	table_cell(t, TABLE_DIM, "%s", doc_str(n, "reason", ""));
 }
 
+/* How good estimates of starts were, once there are enough to say so. */
+static void say_score(const struct cli *c, const struct doc_node *score)
+{
+	int64_t told = doc_i64(score, "told", 0), within = doc_i64(score, "within", 0);
+	char text[UNITS_TEXT_MAX];
+
+	if (told < SCORE_LEAST)
+		return;
+	cli_hint(
+		c,
+		"of %lld starts that were foretold %lld %% came within the time told; half "
+		"were off by less than %s",
+		(long long)told, (long long)(within * 100 / told),
+		units_show_duration(doc_i64(score, "error_ms", 0), text));
+}
+
 static int run_queue(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	static const char *const heads[] = { ">#",       ">ID",          "NAME",
@@ -74,6 +92,7 @@ static int run_queue(struct cli *c, const void *args, const struct opts_list *op
 		view_print(c, t);
 	else
 		cli_hint(c, "nobody waits");
+	say_score(c, doc_get(doc_root(answer.doc), "estimates"));
 	table_destroy(t);
 	return 0;
 }

@@ -3,6 +3,8 @@
  * much of it is free, who holds it, who is ahead. */
 #include "plan/reason.h"
 
+#include <string.h>
+
 #include "base/units.h"
 #include "plan/step.h"
 #include "plan/words.h"
@@ -163,6 +165,38 @@ static void say_claimed(const struct plan *p, struct buf *out)
 	buf_adds(out, ", to which others give way");
 }
 
+/* A window of a node where it fits, that is not its group's and begins before it ends. */
+static void say_window(const struct plan *p, const struct entry *e, struct buf *out)
+{
+	struct stay stay = step_stay(e, p->now_ms);
+	char text[UNITS_TEXT_MAX];
+
+	buf_adds(out, "would fit now, but on nodes that are kept for others before it "
+		      "would end");
+	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
+		const struct node *n = fleet_node(p->fleet, i);
+		if (!view_room(fleet_now(p->fleet), &e->shape->ask->roles[0], i, 1))
+			continue;
+		for (size_t k = 0; k < n->window_count; k++) {
+			const struct node_window *w = &n->windows[k];
+			if (w->from_ms >= stay.to_ms || w->to_ms <= stay.from_ms ||
+			    (w->group[0] && strcmp(w->group, stay.group) == 0))
+				continue;
+			buf_printf(out, ": %s %s%s ", n->name,
+				   w->group[0] ? "for group " : "for maintenance", w->group);
+			if (w->from_ms > p->now_ms)
+				buf_printf(out, "in %s",
+					   units_show_duration(w->from_ms - p->now_ms,
+							       text));
+			else
+				buf_printf(
+					out, "for another %s",
+					units_show_duration(w->to_ms - p->now_ms, text));
+			return;
+		}
+	}
+}
+
 enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 				 const struct plan_eyes *eyes, struct buf *words)
 {
@@ -191,8 +225,7 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 		else if (r)
 			say_order(p, e, r->head, r, words);
 		else
-			buf_adds(words, "would fit now, but on nodes that are kept for "
-					"others before it would end");
+			say_window(p, e, words);
 		break;
 	case PLAN_REASON_PREEMPTING:
 		say_preempting(p, e->claim, words);

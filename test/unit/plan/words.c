@@ -303,8 +303,29 @@ static void test_places(void)
 	plan_destroy(p);
 }
 
+static void test_window(void)
+{
+	struct plan *p = plan_create();
+	struct node n = { .name = "node-a", .up = true, .window_count = 1 };
+	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
+
+	n.capacity.cpu_milli = 8000;
+	n.capacity.memory_bytes = 16 * GI;
+	n.windows[0] = (struct node_window){ 3601000, 7201000, "blue" };
+	plan_apply(p, &d);
+	submit(p, 1, role(1, 1, GI, 0), 7200000);
+	why(p, 1, PLAN_REASON_ORDER,
+	    "would fit now, but on nodes that are kept for others before it would end: node-a for group blue in "
+	    "1h; it is first in the queue");
+	started = 0;
+	submit(p, 2, role(1, 1, GI, 0), 3600000);
+	IS_INT(started, 1, "one that ends before starts");
+	plan_destroy(p);
+}
+
 int main(void)
 {
+	test_window();
 	test_blocks();
 	test_places();
 	test_waiting();
