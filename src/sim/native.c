@@ -140,7 +140,8 @@ static void end(struct native *x, int64_t id)
 	mirror_end(x->mirror, id);
 	who_is(trace_job(x, id), &who);
 	learn_note(x->learn, &who, n->served_ms);
-	tell(x, &(struct plan_delta){ .kind = PLAN_RELEASE, .id = id });
+	tell(x, &(struct plan_delta){
+			.kind = PLAN_RELEASE, .id = id, .since_ms = x->now_ms });
 }
 
 /* It stops at once; what it did stays done, but for the cost of coming back. */
@@ -155,7 +156,8 @@ static void give_way(struct native *x, int64_t id)
 	n->preemptions++;
 	n->end_ms = -1;
 	mirror_end(x->mirror, id);
-	tell(x, &(struct plan_delta){ .kind = PLAN_RELEASE, .id = id });
+	tell(x, &(struct plan_delta){
+			.kind = PLAN_RELEASE, .id = id, .since_ms = x->now_ms });
 	wait(x, id);
 }
 
