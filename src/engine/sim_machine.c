@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "engine/agenda.h"
+#include "engine/sim_spots.h"
 
 #define SPAWN_MS_MAX  4  /* from start() to the mark */
 #define BEGIN_MS_MAX  20 /* from the mark to the task's first instruction */
@@ -42,14 +43,7 @@ struct sim_task {
 	int64_t run_ms; /* what its job asks for by SIM_RUN; -1: drawn */
 	struct resources limits;
 	struct placement place;
-	struct spot *spot;            /* where it runs, */
-	struct sim_task *prev, *next; /* beside these */
-};
-
-/* A node and what runs there now: large clusters are simulated too. */
-struct spot {
-	const struct node *node;
-	struct sim_task *first;
+	struct stay_there there;
 };
 
 /* SPAWN and TELL_*: done by the daemon of that epoch or by nobody. */
@@ -60,8 +54,7 @@ struct engine_sim_machine {
 	uint64_t random;
 	struct node *nodes;
 	size_t node_count;
-	struct spot *spots;
-	struct map *spot_by_name;
+	struct spots *spots;
 	struct engine_sim_faults faults;
 	struct sim_sink up;
 	bool attached;
@@ -183,65 +176,6 @@ static void violate(struct engine_sim_machine *m, const struct sim_task *t,
 					  t->ref.job, t->ref.task, t->ref.attempt, what);
 }
 
-static void spot_join(struct spot *spot, struct sim_task *t)
-{
-	t->spot = spot;
-	t->prev = NULL;
-	t->next = spot->first;
-	if (t->next)
-		t->next->prev = t;
-	spot->first = t;
-}
-
-static void spot_leave(struct sim_task *t)
-{
-	if (!t->spot)
-		return;
-	if (t->prev)
-		t->prev->next = t->next;
-	else
-		t->spot->first = t->next;
-	if (t->next)
-		t->next->prev = t->prev;
-	t->spot = NULL;
-}
-
-/* What a task has of a device, in 1/1000. */
-static int share_of(const struct placement *p, const char *type, uint64_t device)
-{
-	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
-		if (p->devices[i].mask & device && str_eq(p->devices[i].type, type))
-			return p->devices[i].share_milli ? p->devices[i].share_milli
-							 : DEVICE_SHARE;
-	return 0;
-}
-
-static int share_given(const struct spot *spot, const char *type, uint64_t device)
-{
-	int sum = 0;
-
-	for (const struct sim_task *o = spot->first; o; o = o->next)
-		sum += share_of(&o->place, type, device);
-	return sum;
-}
-
-static void check_devices(struct engine_sim_machine *m, const struct sim_task *t)
-{
-	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++) {
-		const char *type = t->place.devices[i].type;
-		uint64_t left = t->place.devices[i].mask;
-		int count = resources_device(&t->spot->node->capacity, type);
-
-		for (; left; left &= left - 1) {
-			uint64_t device = left & -left;
-			if (__builtin_ctzll(device) >= count)
-				violate(m, t, "was given a device that is not there");
-			else if (share_given(t->spot, type, device) > DEVICE_SHARE)
-				violate(m, t, "was given a device that is in use");
-		}
-	}
-}
-
 static void check_attempts(struct engine_sim_machine *m, const struct sim_task *t)
 {
 	for (struct task_ref r = t->ref; r.attempt-- > 0;) {
@@ -251,30 +185,18 @@ static void check_attempts(struct engine_sim_machine *m, const struct sim_task *
 	}
 }
 
-/* What the yard must never ask of a machine, whatever crashed before. */
 static void check_begin(struct engine_sim_machine *m, struct sim_task *t)
 {
-	struct spot *spot = map_gets(m->spot_by_name, t->place.node);
-	struct resources sum = { 0 };
+	const char *wrong;
 
 	if (t->starts > 1)
 		violate(m, t, "was started twice");
-	if (!spot) {
-		violate(m, t, "was started on a node that does not exist");
-		return;
-	}
 	check_attempts(m, t);
-	for (const struct sim_task *o = spot->first; o; o = o->next) {
-		resources_add(&sum, &o->limits);
-		if (o->place.slot == t->place.slot)
-			violate(m, t, "was given a slot that is in use");
-	}
-	resources_add(&sum, &t->limits);
-	spot_join(spot, t);
-	check_devices(m, t);
-	memset(sum.devices, 0, sizeof sum.devices); /* were looked at one by one */
-	if (!resources_fit(&sum, &spot->node->capacity))
-		violate(m, t, "was started on a node that has no room for it");
+	t->there.place = &t->place;
+	t->there.limits = &t->limits;
+	wrong = spots_enter(m->spots, &t->there);
+	if (wrong)
+		violate(m, t, wrong);
 }
 
 static void draw_exit(struct engine_sim_machine *m, struct sim_task *t)
@@ -306,7 +228,7 @@ static void end_now(struct engine_sim_machine *m, struct sim_task *t)
 {
 	if (t->state == SIM_RUNNING) {
 		m->running--;
-		spot_leave(t);
+		spots_leave(&t->there);
 		t->exit.cpu_ms = m->now_ms - t->begun_ms;
 	}
 	t->state = SIM_OVER;
@@ -588,12 +510,7 @@ struct engine_sim_machine *engine_sim_machine_create(struct world *w,
 	m->node_count = node_count;
 	m->faults = *f;
 	m->by_ref = map_create();
-	m->spot_by_name = map_create();
-	m->spots = mem_alloc(node_count, sizeof *m->spots);
-	for (size_t i = 0; i < node_count; i++) {
-		m->spots[i].node = &m->nodes[i];
-		map_puts(m->spot_by_name, m->nodes[i].name, &m->spots[i]);
-	}
+	m->spots = spots_create(m->nodes, node_count);
 	m->now_ms = world_mono_ms(w);
 	return m;
 }
@@ -611,8 +528,7 @@ void engine_sim_machine_destroy(struct engine_sim_machine *m)
 	free(m->graves);
 	agenda_fini(&m->agenda);
 	free(m->nodes);
-	free(m->spots);
-	map_destroy(m->spot_by_name);
+	spots_destroy(m->spots);
 	free(m->violation);
 	free(m);
 }
