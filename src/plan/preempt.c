@@ -12,7 +12,6 @@
 #include "plan/yield.h"
 
 #define NEWCOMERS_MAX 64 /* looked at in one step */
-#define IMAGINED_MAX  4096
 
 struct search {
 	struct plan *p;
@@ -180,20 +179,19 @@ static bool find(struct search *s, const struct entry *by)
 	return found;
 }
 
-/* Free when all are gone who could be told for anybody. */
+/* Free when all are gone who could be told for anybody: without that nobody need search.
+ * What is claimed meanwhile is taken out of it. */
 static void imagine_all(struct search *s)
 {
-	struct entry *e = NULL;
-	struct tree_node *n = yield_first(s->p, &e);
+	struct yields y;
 
 	view_copy(s->p->fleet, preempt_open(s->p), &s->all);
-	s->until_ms = INT64_MAX;
-	for (size_t i = 0; n; n = yield_next(s->p, n, &e)) {
+	for (struct entry *e = yield_first(s->p, &y); e; e = yield_next(&y)) {
 		int64_t ripe = yield_ripe_ms(s->p, e);
-		if (ripe > s->p->now_ms)
-			s->until_ms = ripe < s->until_ms ? ripe : s->until_ms;
-		else if (i++ < IMAGINED_MAX)
+		if (ripe <= s->p->now_ms)
 			view_return(s->all, e->shape->ask, &e->grants, -1);
+		else if (ripe < s->until_ms)
+			s->until_ms = ripe;
 	}
 }
 
@@ -233,6 +231,7 @@ static const struct claim *claim_all(struct search *s, struct entry *by)
 	c->picks = s->picks;
 	s->picks = mine;
 	claim_take(s->p, c, by);
+	view_take(s->all, by->shape->ask, &c->picks);
 	for (size_t i = 0; i < s->told_count; i++)
 		preempt_told(s->p, s->told[i], by->id);
 	return c;
@@ -328,12 +327,10 @@ static void find_newcomers(const struct plan *p, struct newcomers *out)
 static const struct claim *next_claim(struct search *s, size_t most)
 {
 	struct newcomers list;
-	struct entry *any = NULL;
 
 	find_newcomers(s->p, &list);
-	if (!list.count || !yield_first(s->p, &any))
-		return NULL;
-	imagine_all(s);
+	if (list.count && !s->all)
+		imagine_all(s);
 	for (size_t i = 0; i < list.count; i++) {
 		struct entry *e = bucket_first(list.items[i]);
 		if (!may_ask(s, list.items, i))
@@ -351,11 +348,11 @@ size_t preempt_step(struct plan *p, int64_t now_ms, size_t most,
 {
 	struct preemption *x = p->preempt;
 	struct search s = { .p = p, .until_ms = INT64_MAX };
-	struct entry *any = NULL;
 	const struct claim *c;
+	struct yields y;
 	size_t told = 0;
 
-	if (!p->policy.preempt || !yield_first(p, &any))
+	if (!p->policy.preempt || !yield_first(p, &y))
 		return 0;
 	if (x->seen_version == p->version && !x->fresh && now_ms < x->seen_until_ms)
 		return 0;

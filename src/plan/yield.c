@@ -7,7 +7,7 @@
 #include "plan/length.h"
 #include "plan/model.h"
 
-#define CANDIDATES_MAX 4096 /* looked at for one newcomer */
+#define LOOKED_MAX 8192 /* at most: the search has a bound */
 
 /* when_ms: if not now, when it would. */
 static bool ranks_above(const struct entry *a, const struct entry *b, int64_t now_ms,
@@ -71,29 +71,33 @@ static int by_loss(const void *a, const void *b)
 	return x->e->id > y->e->id ? -1 : 1;
 }
 
-/* With guarantees everybody may have to go, else those who said that they would. */
-static struct tree_node *skip_told(const struct plan *p, struct tree_node *n,
-				   struct entry **e)
+static struct entry *skip_told(struct yields *y)
 {
-	for (; n; n = tree_next(n)) {
-		*e = p->dims.count ? TREE_OF(n, struct entry, at)
-				   : TREE_OF(n, struct entry, in_way);
-		if (!(*e)->gives_way)
-			return n;
+	struct tree_node *n = y->next;
+
+	for (; n && y->left > 0; n = tree_next(n), y->left--) {
+		struct entry *e = y->all ? TREE_OF(n, struct entry, at)
+					 : TREE_OF(n, struct entry, in_way);
+		if (e->gives_way)
+			continue;
+		y->next = tree_next(n);
+		y->left--;
+		return e;
 	}
+	y->next = NULL;
 	return NULL;
 }
 
-struct tree_node *yield_first(const struct plan *p, struct entry **e)
+struct entry *yield_first(const struct plan *p, struct yields *y)
 {
-	const struct tree *t = p->dims.count ? &p->running : &p->preempt->may_yield;
-
-	return skip_told(p, tree_first(t), e);
+	*y = (struct yields){ .all = p->dims.count > 0, .left = LOOKED_MAX };
+	y->next = tree_first(y->all ? &p->running : &p->preempt->may_yield);
+	return skip_told(y);
 }
 
-struct tree_node *yield_next(const struct plan *p, struct tree_node *n, struct entry **e)
+struct entry *yield_next(struct yields *y)
 {
-	return skip_told(p, tree_next(n), e);
+	return skip_told(y);
 }
 
 /* What was borrowed is taken back only as long as it is: with those before it in the list
@@ -121,11 +125,10 @@ void yield_collect(struct plan *p, const struct entry *by, struct candidates *ou
 		   int64_t *until_ms)
 {
 	bool mine = within(by);
-	struct entry *e = NULL;
-	struct tree_node *n = yield_first(p, &e);
+	struct yields y;
 
 	out->count = 0;
-	for (; n && out->count < CANDIDATES_MAX; n = yield_next(p, n, &e)) {
+	for (struct entry *e = yield_first(p, &y); e; e = yield_next(&y)) {
 		bool other = tenant_secure(e->group->tenant, e->shape), may = mine;
 		int64_t when = INT64_MAX;
 		if (mine == other)

@@ -29,9 +29,16 @@ struct candidates { /* the least loss first */
 bool yield_passes(const struct entry *e, const struct entry *ahead);
 /* When it has run long enough to be asked. */
 int64_t yield_ripe_ms(const struct plan *p, const struct entry *e);
-/* Where to look: those who run and were not told; NULL: nobody can be asked. */
-struct tree_node *yield_first(const struct plan *p, struct entry **e);
-struct tree_node *yield_next(const struct plan *p, struct tree_node *n, struct entry **e);
+
+/* Where to look, up to a bound: those who run and were not told.  With guarantees everybody
+ * may have to go, else those who said that they would. */
+struct yields {
+	struct tree_node *next;
+	bool all;
+	int left;
+};
+struct entry *yield_first(const struct plan *p, struct yields *y); /* NULL: nobody */
+struct entry *yield_next(struct yields *y);
 /* until_ms becomes less when there will be somebody sooner, though nothing else happens. */
 void yield_collect(struct plan *p, const struct entry *by, struct candidates *out,
 		   int64_t *until_ms);

@@ -8,7 +8,7 @@
 #include "mirror.h"
 #include "tap.h"
 
-#define SEEDS         60
+#define SEEDS         40
 #define STEPS         300
 #define DRAIN_STEPS   4000
 #define DECISIONS_MAX 128
