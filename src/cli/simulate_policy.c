@@ -50,7 +50,6 @@ static const struct field {
 	{ "gap",      NUMBER, AT(plan.weights.gap) },
 	{ "slack",    NUMBER, AT(plan.weights.slack) },
 	{ "scarcity", NUMBER, AT(plan.weights.scarcity) },
-	{ "topology", NUMBER, AT(plan.weights.topology) },
 };
 /* clang-format on */
 

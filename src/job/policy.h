@@ -26,14 +26,14 @@ extern const char *const placement_rule_names[PLACE_RULE_COUNT];
 
 /* Of PLACE_YARD, in 1/1000: what each term counts, see fleet/rate.h. */
 struct placement_weights {
-	int64_t fragment, balance, gap, scarcity, slack, topology;
+	int64_t fragment, balance, gap, scarcity, slack;
 };
 
 /* Found on the openb traces, one set for all workloads: docs/scheduler.md. */
 #define PLACEMENT_WEIGHTS                                                                \
 	{                                                                                \
 		.fragment = 1000, .balance = 4000, .gap = 10000, .scarcity = 4000,       \
-		.slack = 6, .topology = 1000                                             \
+		.slack = 6                                                               \
 	}
 
 struct plan_policy {

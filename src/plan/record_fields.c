@@ -164,7 +164,6 @@ static const struct field policy_fields[] = {
 	AMOUNT_ROW(struct plan_policy, "gap", weights.gap),
 	AMOUNT_ROW(struct plan_policy, "scarcity", weights.scarcity),
 	AMOUNT_ROW(struct plan_policy, "slack", weights.slack),
-	AMOUNT_ROW(struct plan_policy, "topology", weights.topology),
 	ANY_ROW(struct plan_policy, "seed", seed),
 };
 const struct table record_policy = OF(struct plan_policy, policy_fields);

@@ -67,12 +67,14 @@ static const struct setting rows[] = {
 		"where tasks are placed: ours, or a published rule (yard)" }, "YARD_PLAN_RULE" },
 	{ { "plan-weight-fragment", 0, OPT_INT, INTO(plan.fragment), "N",
 		"of the rule yard, in thousandths: what is left in useless pieces", 0, 1000000 }, "YARD_PLAN_WEIGHT_FRAGMENT" },
-	{ { "plan-weight-slack", 0, OPT_INT, INTO(plan.slack), "N",
-		"the same: how little is left free", 0, 1000000 }, "YARD_PLAN_WEIGHT_SLACK" },
+	{ { "plan-weight-balance", 0, OPT_INT, INTO(plan.balance), "N",
+		"the same: devices that would stand idle for want of cpu", 0, 1000000 }, "YARD_PLAN_WEIGHT_BALANCE" },
+	{ { "plan-weight-gap", 0, OPT_INT, INTO(plan.gap), "N",
+		"the same: what a share spoils of the device it is cut from", 0, 1000000 }, "YARD_PLAN_WEIGHT_GAP" },
 	{ { "plan-weight-scarcity", 0, OPT_INT, INTO(plan.scarcity), "N",
 		"the same: to spare what is rare", 0, 1000000 }, "YARD_PLAN_WEIGHT_SCARCITY" },
-	{ { "plan-weight-topology", 0, OPT_INT, INTO(plan.topology), "N",
-		"the same: to be near each other", 0, 1000000 }, "YARD_PLAN_WEIGHT_TOPOLOGY" },
+	{ { "plan-weight-slack", 0, OPT_INT, INTO(plan.slack), "N",
+		"the same: how little is left free", 0, 1000000 }, "YARD_PLAN_WEIGHT_SLACK" },
 	{ { "record-plan", 0, OPT_FLAG, INTO(record_plan), NULL,
 		"write down what the scheduler is told, in STATE/plan.journal: see `yard simulate --replay`" }, "YARD_RECORD_PLAN" },
 	{ { "config", 0, OPT_TEXT, INTO(config), "FILE",
@@ -262,7 +264,8 @@ static void default_policy(struct settings *s)
 	s->plan.fragment = p->weights.fragment;
 	s->plan.slack = p->weights.slack;
 	s->plan.scarcity = p->weights.scarcity;
-	s->plan.topology = p->weights.topology;
+	s->plan.balance = p->weights.balance;
+	s->plan.gap = p->weights.gap;
 }
 
 void settings_policy(const struct settings *s, struct plan_policy *out)
@@ -281,7 +284,8 @@ void settings_policy(const struct settings *s, struct plan_policy *out)
 	out->weights.fragment = s->plan.fragment;
 	out->weights.slack = s->plan.slack;
 	out->weights.scarcity = s->plan.scarcity;
-	out->weights.topology = s->plan.topology;
+	out->weights.balance = s->plan.balance;
+	out->weights.gap = s->plan.gap;
 }
 
 enum opts_result settings_parse(struct settings *s, const struct settings_input *in,

@@ -50,7 +50,7 @@ struct settings {
 	bool version, record_plan;
 	struct { /* as struct plan_policy, each a number */
 		int64_t fair, age_bound_ms, half_life_ms, backfill, preempt, min_run_ms,
-			believe_guesses, rule, fragment, slack, scarcity, topology;
+			believe_guesses, rule, fragment, balance, gap, scarcity, slack;
 	} plan;
 	int64_t sim_nodes;                             /* 0: one */
 	struct device_count devices[DEVICE_KINDS_MAX]; /* sim_devices, read */

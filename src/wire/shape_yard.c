@@ -140,7 +140,8 @@ static const struct wire_field settings_change[] = {
 	{ "plan-weight-fragment", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
 	{ "plan-weight-slack", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
 	{ "plan-weight-scarcity", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
-	{ "plan-weight-topology", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
+	{ "plan-weight-balance", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
+	{ "plan-weight-gap", WIRE_INT, OPT | WIRE_NULL, WEIGHT },
 	{ 0 }
 };
 static const struct wire_field done[] = {
