@@ -183,7 +183,8 @@ static void say_window(const struct plan *p, const struct entry *e, struct buf *
 			    (w->group[0] && strcmp(w->group, stay.group) == 0))
 				continue;
 			buf_printf(out, ": %s %s%s ", n->name,
-				   w->group[0] ? "for group " : "for maintenance", w->group);
+				   w->group[0] ? "for group " : "for maintenance",
+				   w->group);
 			if (w->from_ms > p->now_ms)
 				buf_printf(out, "in %s",
 					   units_show_duration(w->from_ms - p->now_ms,
