@@ -14,6 +14,6 @@ struct past {
 	bool policy_known; /* false: who asks may not see the settings */
 };
 
-/* Jobs that were submitted since then and have ended; those that never began are left out. */
+/* Jobs that were submitted since then and began: those that never did took nothing. */
 int past_read(struct cli *c, int64_t since_ms, struct past *out, struct err *err);
 void past_fini(struct past *p);

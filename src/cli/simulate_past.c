@@ -68,14 +68,16 @@ static int devices_of(const struct spec *s)
 	return sum;
 }
 
-/* Its last attempt: from when that was queued to when all was given back. */
+/* Its last attempt: from when that was queued to when all was given back; of one that runs
+ * still, until now. */
 static void add_job(struct past *p, const struct job *j)
 {
 	AUTO_BUF struct buf command = { 0 };
 	AUTO_FREE char *name = str_printf("%" PRId64, j->id);
+	int64_t end_ms = j->ended_ms ? j->ended_ms : cli_now_ms();
 	struct sim_job *out;
 
-	if (!j->placed_ms || !j->ended_ms || j->ended_ms < j->placed_ms)
+	if (!j->placed_ms || end_ms < j->placed_ms)
 		return;
 	out = sim_trace_add(&p->trace);
 	learn_fingerprint((const char *const *)j->spec->roles[0].argv, &command);
@@ -84,7 +86,7 @@ static void add_job(struct past *p, const struct job *j)
 	out->group = sim_word(&p->trace, j->group);
 	out->command = sim_word(&p->trace, buf_str(&command));
 	out->submit_ms = j->queued_ms;
-	out->duration_ms = j->ended_ms - j->placed_ms;
+	out->duration_ms = end_ms - j->placed_ms;
 	out->limit_ms = j->spec->time_limit_ms;
 	out->priority = j->priority;
 	out->preemptible = j->spec->preemptible;
@@ -94,7 +96,7 @@ static void add_job(struct past *p, const struct job *j)
 	p->waited_s[out->row] = (double)(j->placed_ms - j->queued_ms) / 1000;
 }
 
-/* A page of ended jobs, the newest first; *before is where the next goes on, 0: nowhere. */
+/* A page of jobs, the newest first; *before is where the next goes on, 0: nowhere. */
 static int read_page(struct cli *c, int64_t since_ms, int64_t *before, struct past *p,
 		     struct err *err)
 {
@@ -102,7 +104,7 @@ static int read_page(struct cli *c, int64_t since_ms, int64_t *before, struct pa
 	const struct doc_node *list;
 	AUTO_BUF struct buf target = { 0 };
 
-	buf_printf(&target, "/jobs?state=ended&limit=%d", PAGE);
+	buf_printf(&target, "/jobs?state=all&limit=%d", PAGE);
 	if (*before)
 		buf_printf(&target, "&before=%" PRId64, *before);
 	if (cli_get(c, &a, err, "%s", buf_str(&target)) < 0)
