@@ -25,7 +25,7 @@ struct machine {
 	int rack, net;  /* numbers of these; -1: unknown, so shared with nobody */
 	int rank;
 	int8_t class;
-	int8_t island;
+	uint8_t island;
 	bool rings, windows;
 	struct pool pools[FLEET_POOLS];
 	uint64_t *more_slots;

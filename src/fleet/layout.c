@@ -218,7 +218,7 @@ void layout_make(struct fleet *f)
 	classes_make(f);
 	l->version++;
 	l->stale = false;
-	f->bounds = mem_realloc(f->bounds, (size_t)(l->rack_count + l->net_count),
+	f->bounds = mem_realloc(f->bounds, (size_t)l->rack_count + (size_t)l->net_count,
 				sizeof *f->bounds);
 	view_index_reserve(&f->live);
 	index_clear(&f->live);

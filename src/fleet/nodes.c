@@ -191,7 +191,7 @@ void fleet_set_node(struct fleet *f, const struct node *n)
 		m->node->port_last = NODE_PORTS - 1;
 	if (n->port_first > 0 && !m->ports)
 		m->ports = mem_alloc(NODE_PORTS / 64, sizeof *m->ports);
-	m->island = n->island > 0 && n->island < DEVICES_MAX ? (int8_t)n->island : 0;
+	m->island = n->island > 0 && n->island < DEVICES_MAX ? (uint8_t)n->island : 0;
 	m->rings = n->rings;
 	m->windows = n->window_count > 0;
 	if (!m->likeness || strcmp(m->likeness, like) != 0) {

@@ -23,15 +23,19 @@ static int size_of(size_t count)
 /* The link of a free run lies in its first grant. */
 static void push(struct slab *s, int size, struct grant *run)
 {
-	memcpy(run, &s->free[size], sizeof s->free[size]);
+	void *next = s->free[size];
+
+	memcpy(run, &next, sizeof next);
 	s->free[size] = run;
 }
 
 static struct grant *pop(struct slab *s, int size)
 {
 	struct grant *run = s->free[size];
+	void *next;
 
-	memcpy(&s->free[size], run, sizeof s->free[size]);
+	memcpy(&next, run, sizeof next);
+	s->free[size] = next;
 	return run;
 }
 
