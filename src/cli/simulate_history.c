@@ -222,8 +222,7 @@ static int prepare(struct cli *c, struct history *h, const struct simulate_args 
 	if (past_read(c, h->since_ms, &h->past, err) < 0)
 		return -1;
 	if (!h->past.trace.count)
-		return err_set(err, ERR_NOT_FOUND,
-			       "no job of that time has run");
+		return err_set(err, ERR_NOT_FOUND, "no job of that time has run");
 	if (!a->policy)
 		return 0;
 	h->other_name = a->policy;
