@@ -53,8 +53,20 @@ struct entry *entry_create(struct plan *p, const struct plan_job *job)
 	return e;
 }
 
+/* What was worked out for a head is not for another one that gets its memory. */
+static void forget_head(struct plan *p, const struct entry *e)
+{
+	for (size_t i = 0; i < HEADS_MAX; i++) {
+		if (p->heads.r[i].head != e)
+			continue;
+		p->heads.r[i].head = NULL;
+		backfill_forget(p);
+	}
+}
+
 void entry_destroy(struct plan *p, struct entry *e)
 {
+	forget_head(p, e);
 	map_del(p->jobs, e->id);
 	shape_put(p, e->shape);
 	owner_put(p, e->user);
@@ -86,7 +98,7 @@ static void wait(struct plan *p, const struct plan_delta *d)
 		move(p, e, job);
 	else if (e->priority != job->priority)
 		preempt_priority(p, e, job->priority);
-	if (!e && d->place_count)
+	if (!e && d->id == job->id && d->place_count)
 		preempt_pin(p, map_get(p->jobs, job->id), d->places, d->place_count);
 	p->preempt->fresh = true;
 }
@@ -137,7 +149,8 @@ static void release(struct plan *p, int64_t id, int64_t at_ms)
 	preempt_stops(p, e);
 	tree_remove(&p->running, &e->at);
 	fleet_give_back(p->fleet, e->shape->ask, &e->grants);
-	tenant_ran(e->group->tenant, e->shape, e->since_ms, at_ms > 0 ? at_ms : p->now_ms);
+	tenant_ran(e->group->tenant, e->shape, e->since_ms,
+		   at_ms > 0 ? at_ms : p->now_ms);
 	queue_discharge(p, e);
 	entry_destroy(p, e);
 	p->grown = true;

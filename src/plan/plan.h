@@ -47,7 +47,7 @@ struct plan_job {
 enum plan_delta_kind {
 	PLAN_NODE, /* node: added or changed; up=false: gone (its tasks stay until released) */
 	PLAN_WAIT,  /* job: joins the queue, or goes where its new priority puts it; with
-		     * places: others were told to give way to it there (PLAN_PREEMPT) */
+		     * its id and places: others were told to give way to it there */
 	PLAN_LEAVE, /* id: leaves the queue without running */
 	PLAN_HELD, /* job, places, since_ms, id: runs already (boot): takes its resources;
 		     * with id it was told to give way to that job */

@@ -496,6 +496,7 @@ struct plan *m_rebuild(const struct mirror *m)
 		job.gang.roles = &j->role; /* the mirror may be a copy */
 		d.id = j->gives_way;
 		if (j->state == M_WAITING) {
+			d.id = j->pin_count ? job.id : 0;
 			d.places = j->pins;
 			d.place_count = j->pin_count;
 		}
