@@ -278,27 +278,31 @@ static bool may_claim(const struct plan *p, const struct bucket *b)
 	       tenant_within(b->group->tenant, b->shape) && shape_ever(p, b->shape);
 }
 
-static void add_newcomers(const struct plan *p, const struct tree *t,
-			  struct newcomers *out)
+/* The first of all in the order of the queue, however many there are. */
+static void add_newcomer(const struct plan *p, struct bucket *b, struct newcomers *out)
 {
-	struct tree_node *n = tree_first(t);
+	size_t at = out->count;
 
-	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
-		struct bucket *b = TREE_OF(n, struct bucket, at);
-		if (may_claim(p, b))
-			out->items[out->count++] = b;
-	}
+	while (at > 0 && by_place(&b, &out->items[at - 1]) < 0)
+		at--;
+	if (at == NEWCOMERS_MAX || !may_claim(p, b))
+		return;
+	if (out->count == NEWCOMERS_MAX)
+		out->count--;
+	memmove(out->items + at + 1, out->items + at,
+		(out->count++ - at) * sizeof(struct bucket *));
+	out->items[at] = b;
 }
 
-/* There is room, but only where places are promised to others; its own may be held. */
-static void add_kept(const struct plan *p, const struct tree *t, struct newcomers *out)
+/* kept: only those for whom there is room, but only where places are promised to others;
+ * their own may be held. */
+static void add_newcomers(const struct plan *p, const struct tree *t, bool kept,
+			  struct newcomers *out)
 {
-	struct tree_node *n = tree_first(t);
-
-	for (; n && out->count < NEWCOMERS_MAX; n = tree_next(n)) {
+	for (struct tree_node *n = tree_first(t); n; n = tree_next(n)) {
 		struct bucket *b = TREE_OF(n, struct bucket, at);
-		if (b->kept && may_claim(p, b))
-			out->items[out->count++] = b;
+		if (!kept || b->kept)
+			add_newcomer(p, b, out);
 	}
 }
 
@@ -310,17 +314,15 @@ static void find_newcomers(const struct plan *p, struct newcomers *out)
 
 	out->count = 0;
 	for (; n; n = tree_next(n))
-		add_newcomers(p, &TREE_OF(n, struct shape, at)->ready, out);
+		add_newcomers(p, &TREE_OF(n, struct shape, at)->ready, false, out);
 	n = p->dims.shapes ? tree_first(&p->shapes[SHAPE_BACK]) : NULL;
 	for (; n; n = tree_next(n))
-		add_kept(p, &TREE_OF(n, struct shape, at)->ready, out);
+		add_newcomers(p, &TREE_OF(n, struct shape, at)->ready, true, out);
 	if (p->dims.count) {
-		add_newcomers(p, &p->root->owner->parked, out);
+		add_newcomers(p, &p->root->owner->parked, false, out);
 		for (size_t it = 0; (o = map_next(p->groups, &it));)
-			add_newcomers(p, &o->parked, out);
+			add_newcomers(p, &o->parked, false, out);
 	}
-	if (out->count)
-		qsort(out->items, out->count, sizeof(struct bucket *), by_place);
 }
 
 /* The first that may claim and does; NULL: nobody. */
