@@ -34,8 +34,8 @@ static void write_waiting(struct exchange *ex, struct json *j, int64_t id,
 
 	if (!job)
 		return;
-	if (seen)
-		yard_why(y, job, ex->who, &why);
+	if (seen) /* where it stands is said beside it */
+		yard_cause(y, job, ex->who, &why);
 	json_object(j, NULL);
 	json_i64(j, "position", position);
 	if (seen)

@@ -5,12 +5,12 @@
 
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/units.h"
 #include "plan/step.h"
 #include "plan/words.h"
 
 #define VICTIMS_TOLD 4
-#define AHEAD_PAGE   256
 #define AHEAD_LOOKED 4096
 #define FREED_LOOKED 64 /* of those that run, the first to end */
 
@@ -256,21 +256,23 @@ enum plan_reason_kind plan_why(const struct plan *p, int64_t job,
 
 size_t plan_ahead(const struct plan *p, int64_t job, int64_t *out, size_t max)
 {
-	int64_t ids[AHEAD_PAGE];
-	size_t before = (size_t)plan_position(p, job), count = 0;
+	size_t before = (size_t)plan_position(p, job), n, count = 0;
+	AUTO_FREE int64_t *ids = NULL;
 
 	if (before > AHEAD_LOOKED)
 		before = AHEAD_LOOKED;
-	for (size_t at = 1; at < before; at += AHEAD_PAGE) {
-		size_t n = plan_queue(p, at, ids, AHEAD_PAGE);
-		for (size_t i = 0; i < n && at + i < before; i++) {
-			const struct entry *e = map_get(p->jobs, ids[i]);
-			if (!e->claim && !reason_in_way(p, e))
-				continue;
-			if (count < max)
-				out[count] = e->id;
-			count++;
-		}
+	if (before < 2)
+		return 0;
+	/* In one go: each further page would walk the queue from its beginning again. */
+	ids = mem_alloc(before, sizeof *ids);
+	n = plan_queue(p, 1, ids, before - 1);
+	for (size_t i = 0; i < n; i++) {
+		const struct entry *e = map_get(p->jobs, ids[i]);
+		if (!e->claim && !reason_in_way(p, e))
+			continue;
+		if (count < max)
+			out[count] = e->id;
+		count++;
 	}
 	return count;
 }

@@ -89,6 +89,17 @@ void yard_reason(struct yard *y, const struct job *j, const struct principal *wh
 	yard_with_plan_job(y, j->spec, j->owner, j->group, offer, &o);
 }
 
+void yard_cause(struct yard *y, const struct job *j, const struct principal *who,
+		struct buf *words)
+{
+	const struct plan_eyes eyes = { sees, &(struct asker){ y, who } };
+
+	if (j->state == JOB_QUEUED)
+		plan_cause(y->plan, j->id, &eyes, words);
+	else
+		yard_why(y, j, who, words);
+}
+
 struct trial {
 	struct yard *yard;
 	const struct plan_eyes *eyes;

@@ -27,7 +27,11 @@ struct yard_reason {
 /* who NULL: one who sees all. */
 void yard_reason(struct yard *y, const struct job *j, const struct principal *who,
 		 struct yard_reason *out);
-/* The same of what was not submitted, as if it joined the queue now; -1: it would be
+/* Of one in the queue: its cause alone, which costs a small part of all the rest.  Of
+ * others what yard_why says. */
+void yard_cause(struct yard *y, const struct job *j, const struct principal *who,
+		struct buf *words);
+/* The same as yard_reason of what was not submitted, as if it joined the queue now; -1: it would be
  * refused, and why. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct yard_reason *out, struct err *err);

@@ -291,11 +291,37 @@ static void test_try(void)
 	plan_destroy(p);
 }
 
+/* All who are ahead, each once and in order, also in a long queue. */
+static void test_ahead(void)
+{
+	enum { MANY = 700 };
+	struct plan *p = plan_create();
+	int64_t ids[MANY], line[MANY];
+	bool same = true;
+
+	add_node(p, "a", 8, "gpu", 4);
+	for (int i = 1; i <= MANY; i++)
+		submit(p, i, role(1, 1 + i % 5, GI, "gpu", 4), 0);
+	size_t count = plan_ahead(p, MANY, ids, MANY);
+	size_t all = plan_queue(p, 1, line, MANY);
+	OK(count == MANY - 2 && all == MANY - 1,
+	   "one runs; all others are ahead of the last");
+	for (size_t i = 0; i < count && i < all; i++)
+		same &= ids[i] == line[i];
+	OK(same, "in the order of the queue");
+	OK(plan_ahead(p, MANY, ids, 3) == count && ids[2] == line[2],
+	   "the first are given, and all are counted");
+	OK(plan_ahead(p, line[0], ids, MANY) == 0 && plan_ahead(p, 1, ids, MANY) == 0,
+	   "nobody is ahead of the first, nor of one that runs");
+	plan_destroy(p);
+}
+
 int main(void)
 {
 	test_words();
 	test_models();
 	test_try();
 	test_tried();
+	test_ahead();
 	return END();
 }
