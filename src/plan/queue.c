@@ -200,6 +200,7 @@ bool queue_quota_ok(struct plan *p, struct bucket *b)
 	if (!o)
 		return true;
 	tree_remove(&b->shape->ready, &b->at);
+	p->preempt->fresh |= p->dims.count > 0; /* others may hold what it is guaranteed */
 	b->parked = o;
 	tree_add(&o->parked, &b->at, bucket_first(b)->at.first,
 		 bucket_first(b)->at.second);

@@ -8,6 +8,7 @@
 #include "mirror.h"
 #include "tap.h"
 
+#define PARKED_LATE   1087 /* nobody gave way to it */
 #define SEEDS         40
 #define STEPS         300
 #define DRAIN_STEPS   4000
@@ -856,6 +857,10 @@ int main(void)
 	int64_t reclaimed = 0;
 
 	least_loss();
+	if (!one)
+		broken = history(PARKED_LATE, r);
+	OK(!broken,
+	   "who is stopped by a claim of the same step takes back what was lent");
 	for (; seed < end && !broken; seed++) {
 		broken = history(seed, r);
 		starts += r->starts;
