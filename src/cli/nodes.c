@@ -7,6 +7,7 @@
 #include "base/units.h"
 #include "cli/cli.h"
 #include "cli/people.h"
+#include "cli/plain.h"
 #include "cli/view.h"
 
 struct nodes_args {
@@ -153,12 +154,14 @@ static void add_node(const struct wire_node *w, struct buf *out)
 {
 	const struct node *n = &w->node;
 	char used[UNITS_TEXT_MAX], all[UNITS_TEXT_MAX], text[2 * UNITS_TEXT_MAX + 8];
+	AUTO_FREE char *reason = mem_strdup(n->reason);
 	AUTO_BUF struct buf devices = { 0 };
 
 	add_devices(w, &devices);
 	line(out, "name:", n->name);
 	line(out, "state:", state_word(n));
-	line(out, "reason:", n->reason);
+	plain_text(reason, ""); /* what somebody wrote */
+	line(out, "reason:", reason);
 	add_windows(n, out);
 	snprintf(text, sizeof text, "%d", w->tasks);
 	line(out, "tasks:", text);

@@ -233,10 +233,8 @@ static int check_delta(const struct plan_delta *d, struct err *err)
 		break;
 	case PLAN_WAIT:
 	case PLAN_HELD:
-		ok = job_ok(d);
-		break;
 	case PLAN_ASKED:
-		ok = d->job != NULL;
+		ok = job_ok(d);
 		break;
 	case PLAN_LEAVE:
 	case PLAN_RELEASE:

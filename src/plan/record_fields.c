@@ -38,7 +38,8 @@ static const struct table number_table = OF(int, number_fields);
 
 static const struct field device_fields[] = {
 	TEXT_ROW(struct device_count, "type", type),
-	COUNT_ROW(struct device_count, "count", count, TASKS_MAX),
+	/* What a quota or a rule may say; of nodes and jobs the journal checks it. */
+	COUNT_ROW(struct device_count, "count", count, INT32_MAX),
 	COUNT_ROW(struct device_count, "share", share_milli, DEVICE_SHARE - 1),
 };
 static const struct table device_table = OF(struct device_count, device_fields);

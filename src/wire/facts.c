@@ -124,6 +124,7 @@ static int take_state(const struct doc_node *map, struct node_facts *f, struct e
 int wire_facts_read(const struct doc_node *map, struct node_facts *f, struct err *err)
 {
 	struct node_facts now = *f;
+	int64_t island;
 
 	if (take_state(map, &now, err) < 0 ||
 	    take_windows(doc_get(map, "windows"), &now, err) < 0 ||
@@ -131,11 +132,12 @@ int wire_facts_read(const struct doc_node *map, struct node_facts *f, struct err
 	    take_text(map, "switch", now.net, sizeof now.net, err) < 0 ||
 	    take_labels(doc_get(map, "labels"), &now, err) < 0)
 		return -1;
-	now.island = (int)doc_i64(map, "island", now.island);
-	now.rings = doc_bool(map, "rings", now.rings);
-	if (now.island < 0 || now.island > DEVICES_MAX)
+	island = doc_i64(map, "island", now.island);
+	if (island < 0 || island > DEVICES_MAX)
 		return err_set(err, ERR_INVALID, "island: a whole number from 0 to %d",
 			       DEVICES_MAX);
+	now.island = (int)island;
+	now.rings = doc_bool(map, "rings", now.rings);
 	*f = now;
 	return 0;
 }

@@ -152,6 +152,7 @@ int wire_tenant_read(const struct doc_node *map, struct tenant_rule *t, struct e
 	struct tenant_rule now = *t;
 	const struct doc_node *parent = doc_get(map, "parent");
 	const char *name = doc_str(map, "parent", "");
+	int64_t weight;
 
 	if (strlen(name) >= sizeof now.parent)
 		return bad(err, "parent", "no group has so long a name");
@@ -159,9 +160,10 @@ int wire_tenant_read(const struct doc_node *map, struct tenant_rule *t, struct e
 		memset(now.parent, 0, sizeof now.parent);
 		memcpy(now.parent, name, strlen(name));
 	}
-	now.weight = (int)doc_i64(map, "weight", now.weight);
-	if (now.weight < 1 || now.weight > 1000)
+	weight = doc_i64(map, "weight", now.weight);
+	if (weight < 1 || weight > 1000)
 		return bad(err, "weight", "a whole number from 1 to 1000");
+	now.weight = (int)weight;
 	now.notice_ms = doc_i64(map, "notice_ms", now.notice_ms);
 	if (now.notice_ms < 0 || now.notice_ms > NOTICE_MS_MAX)
 		return bad(err, "notice_ms", "from 0 to a day");

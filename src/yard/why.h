@@ -31,8 +31,8 @@ void yard_reason(struct yard *y, const struct job *j, const struct principal *wh
  * others what yard_why says. */
 void yard_cause(struct yard *y, const struct job *j, const struct principal *who,
 		struct buf *words);
-/* The same as yard_reason of what was not submitted, as if it joined the queue now; -1: it would be
- * refused, and why. */
+/* As yard_reason, of what was not submitted, as if it joined the queue now; -1: it would
+ * be refused, and why. */
 int yard_try(struct yard *y, const struct principal *who, const struct spec *spec,
 	     struct yard_reason *out, struct err *err);
 void yard_reason_fini(struct yard_reason *r);

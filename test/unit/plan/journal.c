@@ -250,6 +250,9 @@ static void check_refused(void)
 		"{\"do\":\"wait\",\"job\":{\"id\":1}}",
 		"{\"do\":\"wait\",\"job\":{\"id\":0,\"user\":\"u\",\"group\":\"g\"}}",
 		"{\"do\":\"held\",\"places\":7}",
+		"{\"do\":\"asked\",\"job\":{\"id\":1,\"user\":\"u\",\"group\":\"g\"},\"roles\":[]}",
+		"{\"do\":\"node\",\"node\":{\"name\":\"a\",\"capacity\":{\"devices\":"
+		"[{\"type\":\"gpu\",\"count\":65}]}}}",
 		"{\"do\":\"release\"}",
 		"{\"do\":\"policy\"}",
 		"{\"do\":\"quota-user\"}",
@@ -269,9 +272,26 @@ static void check_refused(void)
 	buf_fini(&line);
 }
 
+/* What the daemon takes from an admin it can read back. */
+static void check_large(void)
+{
+	struct tenant_rule t = { .weight = 1 };
+	struct plan_delta d = { .kind = PLAN_TENANT, .name = "g", .tenant = &t };
+	struct buf line = { 0 };
+	struct err err;
+
+	resources_set_device(&t.guarantee, "gpu", INT32_MAX);
+	t.guarantee.cpu_milli = t.guarantee.memory_bytes = INT64_C(9007199254740991);
+	t.borrow = t.lend = t.guarantee;
+	journal_delta(&d, &line);
+	IS_INT(replay(&line, &err), 0, "a rule with the largest numbers is read back");
+	buf_fini(&line);
+}
+
 int main(void)
 {
 	check_tables();
+	check_large();
 	check_lives();
 	check_refused();
 	return END();

@@ -105,6 +105,7 @@ static void nodes(void)
 	refused("{\"labels\":{\"a\":\"b c\"}}", "labels:");
 	refused("{\"labels\":{\"a\":\"b,c=d\"}}", "labels:");
 	refused("{\"island\":65}", "island:");
+	refused("{\"island\":4294967297}", "island:");
 	refused("{\"rack\":\"a name that is longer than any rack's\"}", "rack:");
 }
 
@@ -204,6 +205,7 @@ static void groups(void)
 	   "what is said can be taken back");
 	bad_rule("{\"weight\":0}", "weight:");
 	bad_rule("{\"weight\":1001}", "weight:");
+	bad_rule("{\"weight\":4294967297}", "weight:");
 	bad_rule("{\"order\":\"random\"}", "order:");
 	bad_rule("{\"guarantee\":{\"devices\":{\"gpu\":-1}}}", "guarantee:");
 	bad_rule("{\"guarantee\":{\"devices\":{\"gpu\":0.5}}}", "guarantee:");
