@@ -283,7 +283,7 @@ static void point_out(struct demo *d)
 		"rest of the day comes at %" PRId64 " times the usual speed",
 		d->sent, count, d->speed);
 	for (size_t i = 0; i < TOLD && count > i; i++)
-		dprintf(STDERR_FILENO, "  yard why %-8" PRId64 "%s\n", ids[i], about[i]);
+		dprintf(STDERR_FILENO, "  yard why %-12" PRId64 "%s\n", ids[i], about[i]);
 	dprintf(STDERR_FILENO, "  yard queue           who waits, in the order of their "
 			       "turn\n"
 			       "  yard top             who runs where\n"

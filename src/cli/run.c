@@ -216,7 +216,7 @@ static int refused(const struct cli *c, const struct run_args *a,
 		cli_say(c, "%s: %s", problems->items[i].field, problems->items[i].text);
 	if (!problems->count)
 		code = cli_fail(c, err);
-	if (a->gpu && strstr(err->text, "no node has devices"))
+	if (a->gpu && !a->models && strstr(err->text, "no node has devices"))
 		cli_hint(
 			c,
 			"to try jobs without the hardware: `yardd --sim-device gpu=8` pretends to have some");

@@ -38,7 +38,7 @@ static const struct opt simulate_opts[] = {
 	{ "plot", 0, OPT_TEXT, INTO(plot), "PATH", "draw use, queue and fragmentation: FILE.svg or a folder" },
 	{ "rows", 0, OPT_TEXT, INTO(rows), "FILE", "write when each job started and ended, as CSV" },
 	{ "replay", 0, OPT_TEXT, INTO(replay), "FILE",
-		"a journal of the daemon (setting record_plan) instead of a trace: are its decisions the same?" },
+		"a journal of the daemon (setting record-plan) instead of a trace: are its decisions the same?" },
 	{ "history", 0, OPT_DURATION, INTO(history_ms), "TIME",
 		"the yard's own jobs of the last TIME instead of a trace: who would have waited how long?" },
 	{ "json", 0, OPT_FLAG, INTO(json), NULL, "as JSON" },

@@ -53,7 +53,7 @@ int simulate_cluster(const char *given, struct sim_cluster *out, struct err *err
 	if (given[strspn(given, "0123456789")] == 'x' && stat(given, &st) < 0)
 		return sim_cluster_short(given, out, err);
 	if (simulate_read(given, &text, err) < 0)
-		return -1;
+		return err_wrap(err, "the nodes, such as --cluster 80x8 or a file");
 	if (sim_cluster_read(buf_str(&text), text.len, out, err) < 0)
 		return err_wrap(err, "%s", given);
 	return 0;

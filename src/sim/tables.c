@@ -40,6 +40,7 @@ const struct sim_rules *sim_rules_find(const char *name, struct err *err)
 	}
 	near = str_guess(name, names, count);
 	err_set(err, ERR_INVALID, "there are no rules called '%s'%s%s%s", name,
-		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+		near ? "; did you mean '" : "; there are native, openb and muri",
+		near ? near : "", near ? "'?" : "");
 	return NULL;
 }

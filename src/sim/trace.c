@@ -128,7 +128,13 @@ int sim_trace_read(const char *reader, const char *text, size_t len,
 	struct sim_trace t = { .reader = reader_of(reader, text, len) };
 
 	if (!t.reader && reader)
-		return err_set(err, ERR_INVALID, "there is no reader '%s'", reader);
+		return err_set(
+			err, ERR_INVALID,
+			"there is no reader '%s'; there are csv, philly, swf, muri "
+			"and openb",
+			reader);
+	if (!t.reader && !len)
+		return err_set(err, ERR_INVALID, "the file is empty");
 	if (!t.reader)
 		return err_set(err, ERR_INVALID,
 			       "line 1: no reader knows these columns; a generic trace "
