@@ -46,51 +46,130 @@ static void end_job(const struct entry *e, struct reservation *r, int64_t *have)
 	}
 }
 
-/* Lets running jobs end in their order until the head fits. */
-static bool find_start(const struct plan *p, struct reservation *r)
+static int64_t ends(int64_t at_ms, const struct entry *e)
+{
+	int64_t lasts = entry_lasts(e);
+
+	return lasts > 0 && at_ms < FOREVER - lasts ? at_ms + lasts : FOREVER;
+}
+
+static bool runs_at(const struct reservation *r, int64_t ms)
+{
+	int64_t end = ends(r->at_ms, r->head);
+
+	return r->any && !r->alone && r->at_ms <= ms && (ms < end || end == FOREVER);
+}
+
+static void take_heads(struct view *v, const struct heads *h, size_t from, size_t to,
+		       int64_t at_ms)
+{
+	for (size_t i = from; i < to; i++) {
+		if (runs_at(&h->r[i], at_ms))
+			view_take(v, h->r[i].head->shape->ask, &h->r[i].picks);
+	}
+}
+
+/* Into what is free then beside the heads before it that run, and, for as long as it runs,
+ * at each moment when one of them starts: what is left of that is r->spare. */
+static bool fits_then(const struct plan *p, struct heads *h, size_t beside,
+		      struct reservation *r, const int64_t *have)
+{
+	const struct shape *s = r->head->shape;
+	int64_t end = ends(r->at_ms, r->head);
+
+	if (!enough(s->ask, have) || !shape_fits(p, r->after, s, &r->picks))
+		return false;
+	h->spare_set = 0;
+	view_copy(p->fleet, r->after, &r->spare);
+	take_heads(r->spare, h, 0, beside, r->at_ms);
+	for (size_t i = 0; i < beside; i++) {
+		const struct reservation *o = &h->r[i];
+		if (!o->any || o->alone || o->at_ms <= r->at_ms ||
+		    (o->at_ms >= end && end != FOREVER))
+			continue;
+		view_copy(p->fleet, o->after, &h->spare);
+		take_heads(h->spare, h, i + 1, beside, o->at_ms);
+		view_least(r->spare, h->spare, &r->spare);
+	}
+	if (!shape_fits(p, r->spare, s, &r->picks))
+		return false;
+	take_heads(r->after, h, 0, beside, r->at_ms);
+	return true;
+}
+
+/* When the next of the heads before it has run its time, after that. */
+static int64_t next_head_end(const struct heads *h, size_t beside, int64_t after_ms)
+{
+	int64_t next = FOREVER;
+
+	for (size_t i = 0; i < beside; i++) {
+		int64_t end = h->r[i].any && !h->r[i].alone
+				      ? ends(h->r[i].at_ms, h->r[i].head)
+				      : FOREVER;
+		if (end > after_ms && end < next)
+			next = end;
+	}
+	return next;
+}
+
+/* Lets running jobs, and heads before it, end in their order until the head fits. */
+static bool find_start(const struct plan *p, struct heads *h, size_t beside,
+		       struct reservation *r)
 {
 	const struct shape *s = r->head->shape;
 	AUTO_FREE int64_t *have = mem_alloc(s->ask->role_count, sizeof *have);
 	struct tree_node *n = tree_first(&p->running);
 
-	for (size_t i = 0; i < fleet_count(p->fleet); i++)
-		count_node(r, (int)i, 1, have);
+	for (size_t k = 0; k < s->ask->role_count; k++)
+		have[k] = view_rooms(r->after, &s->ask->roles[k], s->ask->roles[k].count);
+	r->at_ms = INT64_MIN;
 	while (n) {
 		const struct entry *e = TREE_OF(n, struct entry, at);
-		struct tree_node *next = tree_next(n);
+		int64_t head_end = next_head_end(h, beside, r->at_ms);
 		if (e->gives_way) { /* gone already, as seen from here */
-			n = next;
+			n = tree_next(n);
+			continue;
+		}
+		if (head_end < e->end_ms) {
+			r->at_ms = head_end;
+			if (fits_then(p, h, beside, r, have))
+				return true;
 			continue;
 		}
 		end_job(e, r, have);
 		r->at_ms = e->end_ms;
 		r->last = e->id;
-		n = next;
+		n = tree_next(n);
 		if (n && n->first == e->end_ms && e->end_ms != FOREVER)
 			continue; /* those end at the same moment */
-		if (enough(s->ask, have) && shape_fits(p, r->after, s, &r->picks))
+		if (fits_then(p, h, beside, r, have))
+			return true;
+	}
+	while ((r->at_ms = next_head_end(h, beside, r->at_ms)) != FOREVER) {
+		if (fits_then(p, h, beside, r, have))
 			return true;
 	}
 	return false;
 }
 
-/* The heads before it are in their places all the time: where they overlap with what runs
- * there now, less than nothing is free until that has ended. */
-static bool reserve_beside(struct plan *p, const struct heads *h, size_t beside,
+static bool reserve_beside(struct plan *p, struct heads *h, size_t beside,
 			   struct reservation *r)
 {
-	r->at_ms = FOREVER;
+	struct view *swap;
+
+	h->spare_set = 0;
 	r->last = 0;
 	preempt_after(p, &r->after);
-	for (size_t i = 0; i < beside; i++) {
-		if (h->r[i].any && !h->r[i].alone)
-			view_take(r->after, h->r[i].head->shape->ask, &h->r[i].picks);
-	}
 	promise_keep(p, r->head, r->after);
-	if (!find_start(p, r))
+	if (!find_start(p, h, beside, r))
 		return false;
 	view_take(r->after, r->head->shape->ask, &r->picks);
-	view_least(preempt_open(p), r->after, &r->spare);
+	view_take(r->spare, r->head->shape->ask, &r->picks);
+	/* What is free now comes first: which devices these are is known of that only. */
+	view_least(preempt_open(p), r->spare, &h->spare);
+	swap = r->spare;
+	r->spare = h->spare;
+	h->spare = swap;
 	return true;
 }
 

@@ -2,9 +2,10 @@
 /* backfill.h - when can the heads start, and who does not make that later.
  *
  * Each head (order.h), in order, gets a reservation: the earliest time at which it fits
- * when running jobs end as believed and the heads before it have their places, whenever
- * they start.  One who is behind some heads may start if it ends before their time, or
- * takes what is free both now and then beside them; and if they stay within their quotas.
+ * when running jobs end as believed and the heads before it run in their places at their
+ * times, for as long as they are believed to.  One who is behind some heads may start if
+ * it ends before their time, or takes what is free both now and then beside them; and if
+ * they stay within their quotas.
  *
  * Law: at each start no head that is ahead of it gets a later time; and the first head of
  * all, which stays the first until it starts, never gets a later one by whatever is behind

@@ -45,6 +45,7 @@ struct plan {
 	uint64_t back_version;
 	int64_t back_heads[HEADS_MAX]; /* whom BACK shapes would have delayed */
 	size_t back_count;
+	uint64_t pass;      /* the number of the last one */
 	struct heads heads; /* with reservations; see backfill.h */
 	int64_t now_ms;     /* of the last step */
 	int64_t age_ms;     /* nobody passes the age bound before that */

@@ -190,12 +190,11 @@ size_t order_list(const struct plan *p, size_t from, int64_t *out, size_t max)
 	for (size_t i = size / 2; i-- > 0;)
 		sink(heap, size, i);
 	while (size && count < max) {
-		struct tree_node *n = heap[0];
 		if (from)
 			from--;
 		else
-			out[count++] = TREE_OF(n, struct entry, in_bucket)->id;
-		heap[0] = tree_next(n);
+			out[count++] = heap[0]->second; /* its number */
+		heap[0] = tree_next(heap[0]);
 		if (!heap[0])
 			heap[0] = heap[--size];
 		sink(heap, size, 0);
@@ -265,6 +264,16 @@ static void consider(struct plan *p, struct bucket *b)
 	t->head = e;
 }
 
+/* Of an open shape only those were tried whom this pass has come by. */
+static void consider_held(struct plan *p, const struct shape *s)
+{
+	for (struct tree_node *k = tree_first(&s->ready); k; k = tree_next(k)) {
+		struct bucket *b = TREE_OF(k, struct bucket, at);
+		if (b->behind && (s->state == SHAPE_BACK || b->pass == p->pass))
+			consider(p, b);
+	}
+}
+
 static size_t insert(struct entry *out[HEADS_MAX], size_t count, struct entry *e)
 {
 	size_t at = count;
@@ -295,6 +304,11 @@ size_t order_heads(const struct plan *plan, struct entry *out[HEADS_MAX])
 			break; /* nobody of it is before that one */
 		for (struct tree_node *k = tree_first(&s->ready); k; k = tree_next(k))
 			consider(p, TREE_OF(k, struct bucket, at));
+	}
+	for (enum shape_state st = SHAPE_OPEN; st <= SHAPE_BACK && p->policy.fair; st++) {
+		n = st == SHAPE_BLOCKED ? NULL : tree_first(&p->shapes[st]);
+		for (; n; n = tree_next(n))
+			consider_held(p, TREE_OF(n, struct shape, at));
 	}
 	for (size_t i = 0; i < p->scratch->queue_count; i++) {
 		count = insert(out, count, p->scratch->queues[i]->head);

@@ -8,9 +8,9 @@
  * It is a strict order of all who wait, given what is held now: a start changes it.
  * Without `fair` groups have no queues of their own: 4 and 5 fall away.
  *
- * Heads: the first of each group (when fair; else of all) that waits for room: no quota
- * stops it, it could run, and does not fit now.  At most HEADS_MAX of them, the first in
- * this order, are protected from backfill.
+ * Heads: the first of each group (when fair; else of all) that no quota stops, that could
+ * run, and cannot start now: it does not fit, or would delay a head before it.  At most
+ * HEADS_MAX of them, the first in this order, are protected from backfill.
  */
 #pragma once
 

@@ -13,7 +13,9 @@
  * Law: no start makes fewer places kept.  So who asks for a place that it was promised and
  * does not use yet gets it at once, or when those are gone who give way; provided that all
  * were kept once (rules that can be kept: rules.h; what ran before has ended) and no node
- * left since.  Preemptible jobs may start anywhere when the policy preempts.
+ * left since.  Preemptible jobs may start anywhere when the policy preempts.  (Where one rule
+ * has shapes of several sizes, and its own jobs lie across them, an end may, rarely, make
+ * one place fewer be found: which place a job is in is worked out anew each time.)
  */
 #pragma once
 

@@ -19,8 +19,7 @@ void queue_move(struct plan *p, struct shape *s, enum shape_state state)
 {
 	const struct tree_node *first = tree_first(&s->ready);
 
-	if (s->state == SHAPE_BLOCKED || state == SHAPE_BLOCKED)
-		backfill_forget(p);
+	backfill_forget(p);
 	if (s->state != SHAPE_IDLE)
 		tree_remove(&p->shapes[s->state], &s->at);
 	s->state = first ? state : SHAPE_IDLE;

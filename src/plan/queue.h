@@ -25,6 +25,8 @@ struct bucket {
 	struct owner *user, *group;
 	int64_t limit_ms, guess_ms, served_ms;
 	bool preemptible;
+	bool behind; /* when last tried, in that pass: it fits, but would delay a head */
+	uint64_t pass;
 	bool kept;   /* when last tried: promises to others were all that stopped it */
 	bool within; /* its first job is within a guarantee, */
 	uint64_t within_version;

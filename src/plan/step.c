@@ -112,6 +112,22 @@ enum hold step_hold(struct plan *p, const struct entry *e, int64_t now_ms,
 	return hold;
 }
 
+/* The first of its group that is held back is a head for all that come after it. */
+static void note_held(struct plan *p, struct bucket *b, bool behind)
+{
+	const struct heads *h = &p->heads;
+	size_t i = 0;
+
+	b->behind = behind;
+	b->pass = p->pass;
+	if (!behind || !p->policy.fair)
+		return;
+	while (i < h->count && h->items[i]->group != b->group)
+		i++;
+	if (i == h->count ? i < HEADS_MAX : !order_before(h->items[i], bucket_first(b)))
+		backfill_forget(p);
+}
+
 /* True when the bucket's first job was started.  A shape without room leaves OPEN. */
 static bool try_first(struct pass *x, struct bucket *b)
 {
@@ -128,6 +144,7 @@ static bool try_first(struct pass *x, struct bucket *b)
 	}
 	hold = step_hold(p, e, x->now_ms, &p->scratch->picks, &stopper);
 	b->kept = hold == HOLD_PROMISE;
+	note_held(p, b, hold == HOLD_HEAD);
 	if (hold != HOLD_NONE) {
 		p->preempt->fresh |= b->kept;
 		x->held++;
@@ -188,6 +205,7 @@ static void collect(struct pass *x)
 	size_t count = 0;
 
 	x->line_count = x->held = 0;
+	p->pass++;
 	for (struct tree_node *n = tree_first(&p->shapes[SHAPE_OPEN]); n;
 	     n = tree_next(n)) {
 		const struct shape *s = TREE_OF(n, struct shape, at);

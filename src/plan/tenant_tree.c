@@ -226,5 +226,6 @@ void tenant_set(struct plan *p, const char *name, const struct tenant_rule *rule
 	owner_put(p, o);
 	(void)parent; /* its ref is the rule's */
 	tenants_fade(p);
+	p->turns++; /* lines are others' now */
 	p->version++;
 }

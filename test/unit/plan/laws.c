@@ -62,37 +62,14 @@ static void check_heads(struct run *r, struct m_job *j)
 	r->backfilled++;
 }
 
-static bool may_run(struct mirror *m, const struct m_job *j)
-{
-	return j->state == M_WAITING && m_quota_ok(m, j, false) &&
-	       m_quota_ok(m, j, true) && m_tenant_ok(m, j) && m_fits(m, j);
-}
-
-/* Who fits and is behind no head starts before all that are behind it. */
-static void check_turn(struct run *r, const struct m_job *j, const struct m_job *head)
-{
-	for (int i = 0; i < M_JOBS; i++) {
-		const struct m_job *o = &r->m.jobs[i];
-		if (o != j && o->state == M_WAITING && m_before(&r->m, o, j) &&
-		    (!head || m_before(&r->m, o, head)) && may_run(&r->m, o))
-			breach(r, "somebody was passed whose turn it was");
-	}
-}
-
+/* Those before it could not start.  Who fits and is behind nobody is not passed. */
 static void find_heads(struct run *r, const struct m_job *j)
 {
-	struct m_job *heads[M_GROUPS];
-	size_t count = m_heads(&r->m, heads);
-
-	r->head_count = 0;
-	for (size_t i = 0; i < count; i++) {
-		if (heads[i] != j && m_before(&r->m, heads[i], j))
-			r->heads[r->head_count++] = heads[i];
-	}
+	r->head_count = m_heads(&r->m, j, r->heads);
 	if (r->head_count && !r->m.policy.backfill && r->m.has_policy)
 		breach(r, "a head was passed against the policy");
-	if (m_roll(&r->seed, 3) == 0)
-		check_turn(r, j, count ? heads[0] : NULL);
+	if (r->head_count && m_fits(&r->m, r->heads[0]))
+		breach(r, "somebody was passed whose turn it was");
 }
 
 static void on_decision(void *arg, const struct plan_decision *d)
@@ -319,7 +296,7 @@ static void check_reason(struct run *r, struct m_job *j, struct m_job *const *he
 		want = PLAN_REASON_NEVER;
 	else if (!m_fits(&r->m, j))
 		want = PLAN_REASON_CAPACITY;
-	else if (!count || m_before(&r->m, j, heads[0]))
+	else if (heads[0] == j)
 		breach(r, "a job that fits, with nobody before it, still waits");
 	else if (in_time(r, j, heads, count))
 		breach(r, "a job that would end in time still waits");
@@ -333,7 +310,7 @@ static void check_reason(struct run *r, struct m_job *j, struct m_job *const *he
 static void check_waiting(struct run *r)
 {
 	struct m_job *heads[M_GROUPS];
-	size_t count = m_heads(&r->m, heads);
+	size_t count = m_heads(&r->m, NULL, heads);
 
 	for (int i = 0; i < M_JOBS && !r->broken; i++) {
 		struct m_job *j = &r->m.jobs[i];

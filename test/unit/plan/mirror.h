@@ -71,8 +71,10 @@ int m_parent(const struct mirror *m, int group); /* -1: the root */
 bool m_tenant_ok(const struct mirror *m, const struct m_job *j);
 bool m_within(const struct mirror *m, const struct m_job *j);
 bool m_aged(const struct mirror *m, const struct m_job *j);
-/* The first of each group (when fair) that waits for room, in order. */
-size_t m_heads(struct mirror *m, struct m_job *out[M_GROUPS]);
+/* The first of each group (when fair) that waits though no quota stops it and it could run,
+ * in order; of those before one, as long as that one is looked at (else NULL). */
+size_t m_heads(struct mirror *m, const struct m_job *before,
+	       struct m_job *out[M_GROUPS]);
 int64_t m_lasts(const struct mirror *m, const struct m_job *j); /* as believed; 0: ? */
 void m_ran(struct mirror *m, const struct m_job *j); /* until now: past use */
 bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);

@@ -344,7 +344,7 @@ bool m_before(const struct mirror *m, const struct m_job *a, const struct m_job 
 	return work(m, a) != work(m, b) ? work(m, a) < work(m, b) : a->job.id < b->job.id;
 }
 
-size_t m_heads(struct mirror *m, struct m_job *out[M_GROUPS])
+size_t m_heads(struct mirror *m, const struct m_job *before, struct m_job *out[M_GROUPS])
 {
 	size_t count = 0;
 
@@ -353,7 +353,7 @@ size_t m_heads(struct mirror *m, struct m_job *out[M_GROUPS])
 		size_t at = 0, to;
 		if (j->state != M_WAITING || !m_quota_ok(m, j, false) ||
 		    !m_quota_ok(m, j, true) || !m_tenant_ok(m, j) || !m_possible(m, j) ||
-		    m_fits(m, j))
+		    (before && (j == before || !m_before(m, j, before))))
 			continue;
 		while (at < count && m->policy.fair && out[at]->group != j->group)
 			at++;

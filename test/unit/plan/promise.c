@@ -39,7 +39,13 @@ struct world {
 	int asked, touched, told, denied;
 };
 
-static const char *const groups[] = { "red", "green", "blue", "east" };
+static const char *const groups[] = { "red", "green", "gold", "blue", "east" };
+static const struct {
+	int count, size;
+} promised[] = { { 2, 8 }, { 3, 4 }, { 1, 8 } };
+
+#define PROMISED COUNT_OF(promised)
+#define GROUPS   ((int)COUNT_OF(groups))
 
 static int roll(struct world *w, int below)
 {
@@ -86,7 +92,7 @@ static int64_t submit(struct world *w, int group, int devices, int tasks, bool w
 
 	*j = (struct job){ .state = WAITS, .group = group, .devices = devices };
 	j->tasks = tasks;
-	j->preemptible = w->preempts && group > 1 && roll(w, 3) > 0;
+	j->preemptible = w->preempts && group >= (int)PROMISED && roll(w, 3) > 0;
 	job.preemptible = j->preemptible;
 	job.limit_ms = whole || roll(w, 2) ? 0 : 1 + roll(w, 50);
 	resources_set_device(&r.each, "gpu", devices);
@@ -139,8 +145,9 @@ static bool all_run(const struct world *w, int64_t from, int64_t to)
 }
 
 /* Everybody else stops asking; the group asks for what it was promised and has not. */
-static void claim(struct world *w, int group, const int (*shapes)[2], size_t count)
+static void claim(struct world *w, int group)
 {
+	int used = in_use(w, group, promised[group].size);
 	int64_t first;
 
 	for (int64_t i = 1; i < w->next_id; i++) {
@@ -148,14 +155,9 @@ static void claim(struct world *w, int group, const int (*shapes)[2], size_t cou
 			end(w, i);
 	}
 	first = w->next_id;
-	for (size_t k = 0; k < count; k++) {
-		int used = in_use(w, group, shapes[k][1]);
-		if (used && count > 1)
-			return; /* which of its places it is in: not for this test to know */
-		w->touched += used > 0;
-		for (int n = used; n < shapes[k][0]; n++)
-			submit(w, group, shapes[k][1], 1, true);
-	}
+	w->touched += used > 0;
+	for (int n = used; n < promised[group].count; n++)
+		submit(w, group, promised[group].size, 1, true);
 	step(w);
 	for (int turns = 0; turns < 4 && !all_run(w, first, w->next_id); turns++) {
 		for (int64_t i = 1; i < first; i++) {
@@ -173,45 +175,43 @@ static void claim(struct world *w, int group, const int (*shapes)[2], size_t cou
 
 static void set_rules(struct world *w)
 {
-	struct tenant_rule red = { .shape_count = 1 }, green = { .shape_count = 2 };
+	struct tenant_rule rule = { .shape_count = 1 };
 	struct plan_policy policy = plan_policy_default;
 	struct plan_delta d = { .kind = PLAN_POLICY, .policy = &policy };
-	struct resources none = { .cpu_milli = -1, .memory_bytes = -1 };
 
-	red.guarantee = red.borrow = red.lend = none;
-	green.guarantee = green.borrow = green.lend = none;
-	red.shapes[0] = (struct tenant_shape){ 2, { .type = "gpu", .count = 8 } };
-	green.shapes[0] = (struct tenant_shape){ 3, { .type = "gpu", .count = 4 } };
-	green.shapes[1] = (struct tenant_shape){ 1, { .type = "gpu", .count = 8 } };
+	rule.guarantee.cpu_milli = rule.guarantee.memory_bytes = -1;
+	rule.borrow = rule.lend = rule.guarantee;
 	policy.preempt = w->preempts;
 	policy.min_run_ms = 0;
 	plan_apply(w->p, &d);
-	d = (struct plan_delta){ .kind = PLAN_TENANT, .name = "red", .tenant = &red };
-	plan_apply(w->p, &d);
-	d = (struct plan_delta){ .kind = PLAN_TENANT, .name = "green", .tenant = &green };
-	plan_apply(w->p, &d);
+	for (size_t g = 0; g < PROMISED; g++) {
+		rule.shapes[0] =
+			(struct tenant_shape){ promised[g].count, { .type = "gpu" } };
+		rule.shapes[0].devices.count = promised[g].size;
+		d = (struct plan_delta){ .kind = PLAN_TENANT,
+					 .name = groups[g],
+					 .tenant = &rule };
+		plan_apply(w->p, &d);
+	}
 }
 
 static void move(struct world *w)
 {
-	static const int reds[][2] = { { 2, 8 } }, greens[][2] = { { 1, 8 }, { 3, 4 } };
 	int what = roll(w, 100), waiting = 0;
 
 	for (int64_t i = 1; i < w->next_id; i++)
 		waiting += w->jobs[i].state == WAITS;
 	if (what < 50 && waiting < 20) {
-		submit(w, roll(w, 4), roll(w, 4) ? 1 + roll(w, 8) : 0, 1 + roll(w, 2),
-		       false);
+		submit(w, roll(w, GROUPS), roll(w, 4) ? 1 + roll(w, 8) : 0,
+		       1 + roll(w, 2), false);
 	} else if (what < 90) {
 		for (int64_t i = 1; i < w->next_id; i++) {
 			if (w->jobs[i].state == RUNS &&
 			    (w->jobs[i].told || roll(w, 8) == 0))
 				end(w, i);
 		}
-	} else if (what < 95) {
-		claim(w, 0, reds, 1);
 	} else {
-		claim(w, 1, greens, 2);
+		claim(w, roll(w, PROMISED));
 	}
 }
 
