@@ -74,6 +74,7 @@ static void written(void *arg)
 		turn(t);
 		return;
 	}
+	buf_fini(&t->writing);
 	t->writing = t->waiting;
 	t->waiting = (struct buf){ 0 };
 	write_out(t);
