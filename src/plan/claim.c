@@ -62,8 +62,6 @@ static void claim_leave(struct plan *p, struct claim *c)
 	struct entry *e = c->entry;
 
 	queue_discharge(p, e);
-	queue_unpark(p, e->user);
-	queue_unpark(p, e->group);
 	e->claim = NULL;
 	c->entry = NULL;
 	c->picks.count = 0;
@@ -156,7 +154,7 @@ void preempt_pin(struct plan *p, const struct entry *e, const struct placement *
 		}
 		mem_grow(&c->picks.items, &c->picks.cap, c->picks.count,
 			 sizeof *c->picks.items);
-		c->picks.items[c->picks.count++] = (struct pick){ role, node, 1 };
+		c->picks.items[c->picks.count++] = (struct pick){ role, node, 1, -1 };
 	}
 }
 

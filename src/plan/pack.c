@@ -151,7 +151,7 @@ static bool take(struct packer *k, size_t g, size_t shape, int node, struct used
 		piece_of(k, place, node, t->rule.shapes[shape].devices.count);
 	struct ask_role role = place->roles[0];
 	struct ask one = *place;
-	struct pick pick = { 0, node, 1 };
+	struct pick pick = { 0, node, 1, -1 };
 	struct picks picks = { .items = &pick, .count = 1 };
 
 	role.devices[0].count = beyond(whole.devices, u->devices);

@@ -201,8 +201,7 @@ bool queue_quota_ok(struct plan *p, struct bucket *b)
 	tree_remove(&b->shape->ready, &b->at);
 	p->preempt->fresh |= p->dims.count > 0; /* others may hold what it is guaranteed */
 	b->parked = o;
-	tree_add(&o->parked, &b->at, bucket_first(b)->at.first,
-		 bucket_first(b)->at.second);
+	tree_add(&o->parked, &b->at, b->at.first, b->at.second);
 	queue_move(p, b->shape, b->shape->state);
 	return false;
 }
