@@ -178,7 +178,9 @@ static void put_start(const struct doc_node *map, const struct why_page *page,
 		put_times(e, page, out);
 	else
 		put(page, "start",
-		    "no telling: it hangs on jobs of which nobody knows how long they run",
+		    freed || doc_i64(map, "ahead_count", 0)
+			    ? "no telling: it hangs on jobs of which nobody knows how long they run"
+			    : "no telling",
 		    out);
 	if (after && after->first) {
 		int64_t job = doc_i64(after->first, "id", 0);
