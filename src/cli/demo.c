@@ -137,13 +137,22 @@ static int post(struct client *c, const char *method, const char *target,
 	return client_call(c, &r, out, err);
 }
 
+/* Each is sure of a quarter of the devices; the rest goes to who asks. */
 static int add_group(struct client *c, const char *name, struct err *err)
 {
 	AUTO_BUF struct buf body = { 0 };
-	AUTO_ANSWER struct answer a = { 0 };
+	AUTO_BUF struct buf share = { 0 };
+	AUTO_BUF struct buf target = { 0 };
+	AUTO_ANSWER struct answer made = { 0 };
+	AUTO_ANSWER struct answer set = { 0 };
 
 	buf_printf(&body, "{\"name\":\"%s\",\"text\":\"of the demo\"}", name);
-	return post(c, "POST", "/groups", &body, &a, err);
+	buf_printf(&target, "/groups/%s", name);
+	buf_printf(&share, "{\"tenant\":{\"guarantee\":{\"devices\":{\"gpu\":%d}}}}",
+		   DEMO_NODES * DEMO_DEVICES / 4);
+	if (post(c, "POST", "/groups", &body, &made, err) < 0)
+		return -1;
+	return post(c, "PATCH", buf_str(&target), &share, &set, err);
 }
 
 /* One of the people, and a token for what they submit. */
