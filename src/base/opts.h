@@ -64,7 +64,7 @@ enum opts_result opts_parse(const struct opts *o, int argc, char *const *argv, v
 void opts_help(const struct opts *o, struct buf *out);
 /* The word of a choice; -1 or NULL: there is no such. */
 int opts_choice(const struct opt *o, const char *word);
-char *opts_choice_word(const struct opt *o, int64_t at); /* the caller frees */
+char *opts_choice_word(const struct opt *o, int64_t at);   /* the caller frees */
 void opts_list_add(struct opts_list *l, const char *item); /* borrows it */
 void opts_list_fini(struct opts_list *l);
 

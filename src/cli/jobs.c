@@ -134,7 +134,8 @@ static int run_why(struct cli *c, const void *args, const struct opts_list *oper
 const struct command cmd_why = {
 	.name = "why",
 	.operands = "JOB",
-	.summary = "say why a job waits, until when, and what would start now; or why it ended",
+	.summary =
+		"say why a job waits, until when, and what would start now; or why it ended",
 	.table = why_table,
 	.count = COUNT_OF(why_table),
 	.args_size = sizeof(struct why_args),

@@ -13,6 +13,8 @@
 #include "plan/shape.h"
 #include "plan/tenant.h"
 
+#define FREED_MAX 32 /* nodes; beyond that it was everywhere */
+
 struct scratch { /* memory that is reused; no meaning between calls */
 	struct picks picks, head_picks;
 	struct view *future;
@@ -21,7 +23,7 @@ struct scratch { /* memory that is reused; no meaning between calls */
 	const struct plan_eyes *eyes; /* of who asks plan_why() */
 	struct tenant **queues;       /* of order_heads() */
 	size_t queue_count, queue_cap;
-	struct view *kept, *tried; /* of promise_fit() */
+	struct view *kept, *tried;  /* of promise_fit() */
 	struct bucket **candidates; /* of a pass */
 	size_t candidate_cap;
 	struct line *lines;
@@ -38,7 +40,9 @@ struct plan {
 	struct tree queue;   /* everyone who waits, by (order_key(), id) */
 	struct tree running; /* by (end, id) */
 	struct tree shapes[SHAPE_STATE_COUNT];
-	bool grown;         /* something was given back: BLOCKED may fit now */
+	bool grown;           /* something was given back: BLOCKED may fit now */
+	int freed[FREED_MAX]; /* or only on these nodes */
+	size_t freed_count;
 	bool nodes_changed; /* NEVER may fit now */
 	/* Of what is held; BACK and fickle shapes are tried again when it moved. */
 	uint64_t version;
@@ -55,9 +59,9 @@ struct plan {
 	struct dims dims;
 	struct use capacity; /* of nodes that are up, */
 	int64_t memory_bytes;
-	bool weighed;       /* shares are of this capacity */
-	int64_t fade_hour;  /* past use is of this hour */
-	uint64_t turns; /* moves when another is the first of a group's line */
+	bool weighed;      /* shares are of this capacity */
+	int64_t fade_hour; /* past use is of this hour */
+	uint64_t turns;    /* moves when another is the first of a group's line */
 	uint64_t firsts_turns, back_turns;
 	struct preemption *preempt;
 	struct scratch *scratch;

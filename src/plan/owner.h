@@ -19,7 +19,7 @@ struct owner {
 		int64_t milli;
 	} * held;
 	size_t held_count, held_cap;
-	struct tree parked; /* buckets */
+	struct tree parked;    /* buckets */
 	struct tenant *tenant; /* a group's place in the tree; of users NULL */
 };
 

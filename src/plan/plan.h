@@ -38,10 +38,10 @@ struct plan_job {
 	int64_t limit_ms;         /* time limit, 0: none */
 	struct gang gang;         /* copied */
 	int64_t submit_ms;        /* since when it waits: its age counts from here */
-	int64_t guess_ms;  /* how long it will run, learned (learn.h); 0: nothing known */
+	int64_t guess_ms; /* how long it will run, learned (learn.h); 0: nothing known */
 	int64_t guess_low_ms, guess_high_ms; /* of ten like it one is sooner, one later */
-	int64_t served_ms; /* how long it ran before it was preempted */
-	bool preemptible;  /* gives way to one that is not, and comes back */
+	int64_t served_ms;                   /* how long it ran before it was preempted */
+	bool preemptible; /* gives way to one that is not, and comes back */
 };
 
 enum plan_delta_kind {
@@ -60,7 +60,7 @@ enum plan_delta_kind {
 	PLAN_POLICY, /* policy */
 	PLAN_USED, /* name (a group), used, since_ms: all that its jobs used in that hour that
 		    * have ended; told at boot, and then known from PLAN_RELEASE */
-	PLAN_ASKED,  /* job: somebody asks for such a gang: it counts to what is typical */
+	PLAN_ASKED, /* job: somebody asks for such a gang: it counts to what is typical */
 };
 
 struct plan_delta {

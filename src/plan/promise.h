@@ -24,7 +24,8 @@
 /* Into `v`, which is at most what is free now, as far as promises let it. */
 bool promise_fit(struct plan *p, const struct entry *e, const struct view *v,
 		 const struct stay *stay, struct picks *picks);
-bool promise_binds(const struct plan *p, const struct entry *e); /* else: v alone counts */
+bool promise_binds(const struct plan *p,
+		   const struct entry *e); /* else: v alone counts */
 /* Takes out of a view what is promised to others than e. */
 void promise_keep(struct plan *p, const struct entry *e, struct view *v);
 void promise_forget(struct tenant *t); /* its rule changes, or it goes */

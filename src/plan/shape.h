@@ -29,10 +29,10 @@ struct shape {
 	size_t refs;
 	struct ask *ask;
 	enum shape_state state;
-	struct tree ready;        /* buckets that no quota parks */
-	struct tree_node at;      /* in plan.shapes[state] */
-	uint64_t ever_version;    /* of the nodes for which `ever` was found out */
-	bool ever;                /* fits when nothing else runs */
+	struct tree ready;             /* buckets that no quota parks */
+	struct tree_node at;           /* in plan.shapes[state] */
+	uint64_t ever_version;         /* of the nodes for which `ever` was found out */
+	bool ever;                     /* fits when nothing else runs */
 	int64_t want[TENANT_DIMS_MAX]; /* of what rules speak of, */
 	uint64_t dims_version;         /* in this version of them */
 	/* A pass found that it does not fit beside these heads: see step.c. */

@@ -65,7 +65,7 @@ struct tenant {
 	size_t places_kinds;
 	struct view *kept;         /* and what its jobs may take, */
 	uint64_t kept_version;     /* of the plan */
-	int kept_count;        /* so many places are kept */
+	int kept_count;            /* so many places are kept */
 	struct use own, held;      /* now: its own jobs; with all below */
 	struct use own_past, past; /* that faded: the same */
 	int64_t own_share, share;
@@ -85,11 +85,12 @@ void tenant_set(struct plan *p, const char *name, const struct tenant_rule *rule
 void tenant_charge(struct tenant *t, struct shape *s, int sign); /* and all above it */
 void tenant_hold(struct tenant *t, const struct shape *s, int sign); /* of that: shares */
 bool tenant_within(struct tenant *t, struct shape *s); /* its guarantee, with that more */
-bool tenant_secure(struct tenant *t, struct shape *s); /* the same of one that is charged */
+bool tenant_secure(struct tenant *t,
+		   struct shape *s); /* the same of one that is charged */
 /* Who stops a shape: its dimension too.  NULL: nobody. */
 struct tenant *tenant_short(struct tenant *t, struct shape *s, int *dim);
 struct tenant *tenant_never(struct tenant *t, struct shape *s, int *dim); /* for good */
-bool tenant_below(const struct tenant *t, const struct tenant *above); /* or itself */
+bool tenant_below(const struct tenant *t, const struct tenant *above);    /* or itself */
 
 /* That it used so much in that hour: set, or added. */
 void tenant_used(struct tenant *t, int64_t hour, const struct use *u, bool add);

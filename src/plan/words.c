@@ -164,7 +164,7 @@ static void words_tenant(const struct tenant *t, const struct ask *a, bool kept,
 {
 	const struct dims *m = &t->plan->dims;
 	int64_t unit = dim > 1 ? DEVICE_SHARE : 1;
-	int64_t want = dim == 0	  ? a->total.cpu_milli
+	int64_t want = dim == 0   ? a->total.cpu_milli
 		       : dim == 1 ? a->total.memory_bytes
 				  : ask_milli(a, m->types[dim - 2]);
 	struct dim d = { .what = dim == 0   ? DIM_CPU

@@ -47,7 +47,8 @@ struct yard_config {
 	const char *
 		user_path; /* private mode: PATH whose folders under $HOME tasks may read */
 	int64_t log_limit_bytes; /* 0: 1 GiB */
-	const char *plan_journal; /* write down there what the plan is told; NULL: do not */
+	const char
+		*plan_journal; /* write down there what the plan is told; NULL: do not */
 	/* Of one who is not admin; 0: 10000 jobs that have not ended, priorities up to 100. */
 	int64_t max_jobs_per_user, max_priority;
 	void (*on_fatal)(void *arg,

@@ -48,7 +48,7 @@ struct mirror {
 	int64_t now_ms; /* of the last step */
 	struct tenant_rule rules[M_GROUPS];
 	bool has_rule[M_GROUPS];
-	int above[M_GROUPS]; /* parents + 1 */
+	int above[M_GROUPS];                 /* parents + 1 */
 	struct use hours[M_GROUPS][M_HOURS]; /* past use */
 };
 
@@ -66,17 +66,16 @@ bool m_ahead(const struct m_job *a, const struct m_job *b); /* in one queue */
 /* By policy and rules: whose turn it is, who stands where in the tree, what that allows. */
 bool m_before(const struct mirror *m, const struct m_job *a, const struct m_job *b);
 bool m_below(const struct mirror *m, int group, int above); /* or itself */
-void m_find_parents(struct mirror *m); /* after a rule changed */
-int m_parent(const struct mirror *m, int group); /* -1: the root */
+void m_find_parents(struct mirror *m);                      /* after a rule changed */
+int m_parent(const struct mirror *m, int group);            /* -1: the root */
 bool m_tenant_ok(const struct mirror *m, const struct m_job *j);
 bool m_within(const struct mirror *m, const struct m_job *j);
 bool m_aged(const struct mirror *m, const struct m_job *j);
 /* The first of each group (when fair) that waits though no quota stops it and it could run,
  * in order; of those before one, as long as that one is looked at (else NULL). */
-size_t m_heads(struct mirror *m, const struct m_job *before,
-	       struct m_job *out[M_GROUPS]);
+size_t m_heads(struct mirror *m, const struct m_job *before, struct m_job *out[M_GROUPS]);
 int64_t m_lasts(const struct mirror *m, const struct m_job *j); /* as believed; 0: ? */
-void m_ran(struct mirror *m, const struct m_job *j); /* until now: past use */
+void m_ran(struct mirror *m, const struct m_job *j);            /* until now: past use */
 bool m_quota_ok(const struct mirror *m, const struct m_job *j, bool group);
 bool m_fits(const struct mirror *m, const struct m_job *j); /* beside what runs */
 /* What is free on a node beside all who run but those whose index is marked. */
