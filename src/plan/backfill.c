@@ -189,27 +189,6 @@ static void reserve(struct plan *p, struct heads *h, size_t at)
 	r->last = 0;
 }
 
-void backfill_reserve(const struct plan *plan, const struct entry *head,
-		      struct reservation *r)
-{
-	struct plan *p = (struct plan *)(uintptr_t)plan; /* its scratch */
-
-	r->head = head;
-	r->any = reserve_beside(p, &p->heads, 0, r);
-	if (!r->any) {
-		r->at_ms = FOREVER;
-		r->last = 0;
-	}
-}
-
-bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
-		 struct reservation *r, struct picks *picks)
-{
-	if (backfill_in_time(e, now_ms, r))
-		return true;
-	return r->any && shape_fits(p, r->spare, e->shape, picks);
-}
-
 const struct heads *backfill_heads(struct plan *p)
 {
 	struct heads *h = &p->heads;
@@ -240,7 +219,7 @@ void backfill_forget(struct plan *p)
 	p->heads.known = false;
 }
 
-void backfill_fini(struct reservation *r)
+static void reservation_fini(struct reservation *r)
 {
 	view_destroy(r->after);
 	view_destroy(r->spare);
@@ -251,7 +230,7 @@ void backfill_fini(struct reservation *r)
 void heads_fini(struct plan *p)
 {
 	for (size_t i = 0; i < HEADS_MAX; i++)
-		backfill_fini(&p->heads.r[i]);
+		reservation_fini(&p->heads.r[i]);
 	view_destroy(p->heads.spare);
 }
 
@@ -265,7 +244,7 @@ size_t backfill_ahead(struct plan *p, const struct entry *e)
 	return n;
 }
 
-bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r)
+static bool in_time(const struct entry *e, int64_t now_ms, const struct reservation *r)
 {
 	int64_t lasts = entry_lasts(e);
 
@@ -311,7 +290,7 @@ const struct view *backfill_room(struct plan *p, const struct entry *e, size_t a
 			*stopper = &h->r[i];
 			return NULL;
 		}
-		if (backfill_in_time(e, now_ms, &h->r[i]))
+		if (in_time(e, now_ms, &h->r[i]))
 			continue;
 		if (!*stopper)
 			*stopper = &h->r[i];

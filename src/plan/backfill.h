@@ -53,11 +53,4 @@ size_t backfill_ahead(struct plan *p, const struct entry *e);
  * sake that view is not all that is free. */
 const struct view *backfill_room(struct plan *p, const struct entry *e, size_t ahead,
 				 int64_t now_ms, const struct reservation **stopper);
-/* One head as if it were the only one, for who explains; backfill_fini() at last. */
-void backfill_reserve(const struct plan *p, const struct entry *head,
-		      struct reservation *r);
-void backfill_fini(struct reservation *r);
-bool backfill_ok(const struct plan *p, const struct entry *e, int64_t now_ms,
-		 struct reservation *r, struct picks *picks);
 bool backfill_quota_ok(const struct entry *e, const struct entry *head);
-bool backfill_in_time(const struct entry *e, int64_t now_ms, const struct reservation *r);

@@ -9,11 +9,6 @@ struct entry *bucket_first(const struct bucket *b)
 	return TREE_OF(tree_first(&b->jobs), struct entry, in_bucket);
 }
 
-struct bucket *shape_first(const struct shape *s)
-{
-	return TREE_OF(tree_first(&s->ready), struct bucket, at);
-}
-
 /* Puts the shape into the tree of a state at the place of its first candidate. */
 void queue_move(struct plan *p, struct shape *s, enum shape_state state)
 {
@@ -199,7 +194,8 @@ bool queue_quota_ok(struct plan *p, struct bucket *b)
 	if (!o)
 		return true;
 	tree_remove(&b->shape->ready, &b->at);
-	p->preempt->fresh |= p->dims.count > 0; /* others may hold what it is guaranteed */
+	p->preempt->fresh |=
+		p->dims.count > 0; /* others may hold what it is guaranteed */
 	b->parked = o;
 	tree_add(&o->parked, &b->at, b->at.first, b->at.second);
 	queue_move(p, b->shape, b->shape->state);

@@ -69,7 +69,6 @@ bool queue_quota_ok(struct plan *p, struct bucket *b); /* else parks it */
 struct owner *queue_quota_owner(const struct bucket *b, enum quota_short *what,
 				int *limit);
 struct entry *bucket_first(const struct bucket *b);
-struct bucket *shape_first(const struct shape *s);
 const struct entry *queue_peek_head(const struct plan *p); /* the first of all heads */
 int64_t queue_guess(const struct entry *e); /* rounded up to 1/8 of its size */
 /* What it holds counts for its user, its group and all above: more or less. */
