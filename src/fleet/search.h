@@ -49,4 +49,3 @@ void search_bounds(const struct view *v, const struct ask_role *r, enum level le
 		   int64_t *bounds);
 /* How many tasks fit on a node that has the labels. */
 int64_t role_room(const struct view *v, const struct ask_role *r, int node, int64_t most);
-bool node_stays_open(const struct node *n, const struct stay *stay);

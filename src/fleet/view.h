@@ -46,6 +46,7 @@ struct stay {
 	int64_t from_ms, to_ms; /* INT64_MAX: no end is known */
 	const char *group;
 };
+bool node_stays_open(const struct node *n, const struct stay *stay);
 
 /* A place for every task (or, for a role with `least`, as many as there is room for), or
  * false.  `stay` NULL: windows do not matter. */

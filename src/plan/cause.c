@@ -4,7 +4,9 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/units.h"
 #include "plan/reason.h"
+#include "plan/step.h"
 #include "plan/words.h"
 
 #define HOLDERS_TOLD   2
@@ -196,6 +198,56 @@ static void say_closed(const struct plan *p, const struct ask_role *r, struct bu
 	}
 }
 
+static const struct node_window *window_of(const struct node *n, const struct stay *stay)
+{
+	for (size_t k = 0; k < n->window_count; k++) {
+		const struct node_window *w = &n->windows[k];
+		if (stay->from_ms < w->to_ms && stay->to_ms > w->from_ms &&
+		    !(w->group[0] && strcmp(w->group, stay->group) == 0))
+			return w;
+	}
+	return NULL;
+}
+
+bool cause_window(const struct plan *p, const struct view *v, const struct entry *e,
+		  size_t role, struct buf *out)
+{
+	struct stay stay = step_stay(e, p->now_ms);
+	char text[UNITS_TEXT_MAX];
+
+	for (int i = 0; p->windows && i < (int)fleet_count(p->fleet); i++) {
+		const struct node *n = fleet_node(p->fleet, i);
+		const struct node_window *w = window_of(n, &stay);
+		if (!w || !view_room(v, &e->shape->ask->roles[role], i, 1))
+			continue;
+		buf_printf(out, "%s is kept for %s%s ", n->name,
+			   w->group[0] ? "group " : "maintenance", w->group);
+		if (w->from_ms > p->now_ms)
+			buf_printf(out, "in %s, before it would end",
+				   units_show_duration(w->from_ms - p->now_ms, text));
+		else
+			buf_printf(out, "for another %s",
+				   units_show_duration(w->to_ms - p->now_ms, text));
+		return true;
+	}
+	return false;
+}
+
+/* How many tasks of a role fit now, on nodes that are not kept for others. */
+static int64_t fits_now(const struct plan *p, const struct view *v, const struct entry *e,
+			size_t role)
+{
+	const struct ask_role *r = &e->shape->ask->roles[role];
+	struct stay stay = step_stay(e, p->now_ms);
+	int64_t sum = 0;
+
+	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
+		if (node_stays_open(fleet_node(p->fleet, i), &stay))
+			sum += view_room(v, r, i, r->count);
+	}
+	return sum < r->count ? sum : r->count;
+}
+
 /* No node has room for one task of this role: the node that comes nearest says why. */
 static void say_one(const struct plan *p, const struct view *v, const struct ask *a,
 		    size_t role, struct buf *out)
@@ -244,7 +296,10 @@ static void say_many(const struct plan *p, const struct ask *a, size_t role, int
 		buf_printf(out, " of role %zu", role + 1);
 	buf_adds(out, " at once, each ");
 	words_role(r, out);
-	buf_printf(out, "; %lld would fit now", (long long)fits);
+	if (fits)
+		buf_printf(out, "; %lld would fit now", (long long)fits);
+	else
+		buf_adds(out, "; none would fit now");
 	say_closed(p, r, out);
 }
 
@@ -258,19 +313,47 @@ bool cause_near(const struct plan *p, const struct view *v, const struct ask *a)
 	return a->within_must && view_fit(v, &far, NULL, &p->scratch->picks);
 }
 
-void cause_capacity(const struct plan *p, const struct view *v, const struct ask *a,
+/* A window may be in its way even where there is no room yet. */
+static void say_kept(const struct plan *p, const struct entry *e, size_t role,
+		     struct buf *out)
+{
+	AUTO_BUF struct buf window = { 0 };
+
+	if (!p->windows)
+		return;
+	view_empty(p->fleet, &p->scratch->future);
+	if (cause_window(p, p->scratch->future, e, role, &window))
+		buf_printf(out, "; %s", buf_str(&window));
+}
+
+/* One role alone is too much for what is free. */
+static bool say_role(const struct plan *p, const struct view *v, const struct entry *e,
+		     size_t role, struct buf *out)
+{
+	const struct ask *a = e->shape->ask;
+	const struct ask_role *r = &a->roles[role];
+	int64_t fits = view_room(v, r, -1, r->count), open = fits;
+
+	if (fits && p->windows)
+		open = fits_now(p, v, e, role);
+	if (open >= r->least && fits)
+		return false;
+	if (fits)
+		say_many(p, a, role, open, out);
+	else
+		say_one(p, v, a, role, out);
+	say_kept(p, e, role, out);
+	return true;
+}
+
+void cause_capacity(const struct plan *p, const struct view *v, const struct entry *e,
 		    struct buf *out)
 {
+	const struct ask *a = e->shape->ask;
+
 	for (size_t k = 0; k < a->role_count; k++) {
-		int64_t fits = view_room(v, &a->roles[k], -1, a->roles[k].count);
-		if (fits == 0) {
-			say_one(p, v, a, k, out);
+		if (say_role(p, v, e, k, out))
 			return;
-		}
-		if (fits < a->roles[k].least) {
-			say_many(p, a, k, fits, out);
-			return;
-		}
 	}
 	if (cause_near(p, v, a))
 		buf_printf(out,

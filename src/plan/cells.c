@@ -24,7 +24,16 @@ static int kind_at(struct cells *c, int kind)
 	return (int)c->kind_count++;
 }
 
-struct cells *cells_create(const struct plan *p)
+static void find_kept(struct cells *c)
+{
+	c->kept = mem_alloc(c->count, sizeof *c->kept);
+	for (int i = 0; i < (int)c->count; i++) {
+		if (fleet_node(c->fleet, i)->window_count)
+			c->kept[c->kept_count++] = i;
+	}
+}
+
+struct cells *cells_create(const struct plan *p, int64_t now_ms)
 {
 	struct cells *c = mem_alloc(1, sizeof *c);
 	const struct view *v = fleet_now(p->fleet);
@@ -32,6 +41,10 @@ struct cells *cells_create(const struct plan *p)
 	c->fleet = p->fleet;
 	c->count = fleet_count(p->fleet);
 	c->items = mem_alloc(c->count, sizeof *c->items);
+	c->at_ms = c->since_ms = now_ms;
+	c->edge_ms = FOREVER;
+	if (p->windows)
+		find_kept(c);
 	for (int k = 0; k < (int)fleet_kinds(p->fleet); k++)
 		kind_at(c, k);
 	for (size_t i = 0; i < c->count; i++) {
@@ -57,6 +70,7 @@ struct cells *cells_copy(const struct cells *from)
 	struct cells *c = mem_dup(from, sizeof *from);
 
 	c->items = mem_dup(from->items, from->count * sizeof *from->items);
+	c->kept = mem_dup(from->kept, from->kept_count * sizeof *from->kept);
 	c->empty = NULL;
 	for (size_t i = 0; i < c->want_count; i++) {
 		struct want *w = &c->wants[i];
@@ -76,6 +90,7 @@ void cells_destroy(struct cells *c)
 		free(c->wants[i].nodes);
 	}
 	view_destroy(c->empty);
+	free(c->kept);
 	free(c->items);
 	free(c);
 }
@@ -102,13 +117,30 @@ static int64_t device_room(const struct cells *c, const struct cell *x,
 	return sum;
 }
 
+static struct stay stay_at(const struct want *w, int64_t ms)
+{
+	struct stay s = w->stay;
+
+	s.from_ms = ms;
+	if (s.to_ms != FOREVER)
+		s.to_ms = s.to_ms < FOREVER - ms ? ms + s.to_ms : FOREVER;
+	return s;
+}
+
+static bool kept_free(const struct cells *c, const struct want *w, int node)
+{
+	struct stay s = stay_at(w, c->at_ms);
+
+	return c->kept_count && !node_stays_open(fleet_node(c->fleet, node), &s);
+}
+
 static int64_t room(const struct cells *c, const struct want *w, int node)
 {
 	const struct cell *x = &c->items[node];
 	const struct ask_role *r = w->role;
 	int64_t n = least(r->count, x->tasks);
 
-	if (!(w->where[node / 64] >> (node % 64) & 1))
+	if (!(w->where[node / 64] >> (node % 64) & 1) || kept_free(c, w, node))
 		return 0;
 	if (r->cpu_milli > 0)
 		n = least(n, x->cpu_milli / r->cpu_milli);
@@ -129,10 +161,14 @@ static void want_look(struct want *w, int node)
 	w->nodes[w->count++] = node;
 }
 
-static int want_of(const struct cells *c, const struct shape *s)
+/* Where no windows are, all of one shape are alike. */
+static int want_of(const struct cells *c, const struct shape *s, const struct stay *stay)
 {
 	for (size_t i = 0; i < c->want_count; i++) {
-		if (c->wants[i].shape == s)
+		const struct want *w = &c->wants[i];
+		if (w->shape == s &&
+		    (!c->kept_count || (w->stay.to_ms == stay->to_ms &&
+					strcmp(w->stay.group, stay->group) == 0)))
 			return (int)i;
 	}
 	return -1;
@@ -153,9 +189,31 @@ static uint64_t *where_of(struct cells *c, const struct ask_role *r)
 	return where;
 }
 
+/* The next time that a window ends, or begins to be in its way. */
+static int64_t want_edge(const struct cells *c, const struct want *w)
+{
+	int64_t edge = FOREVER;
+
+	for (size_t i = 0; i < c->kept_count; i++) {
+		const struct node *n = fleet_node(c->fleet, c->kept[i]);
+		for (size_t k = 0; k < n->window_count; k++) {
+			const struct node_window *x = &n->windows[k];
+			int64_t closes = w->stay.to_ms == FOREVER
+						 ? c->at_ms
+						 : x->from_ms - w->stay.to_ms + 1;
+			if (closes > c->at_ms)
+				edge = least(edge, closes);
+			if (x->to_ms > c->at_ms)
+				edge = least(edge, x->to_ms);
+		}
+	}
+	return edge;
+}
+
 static void want_init(struct cells *c, struct want *w)
 {
 	w->where = where_of(c, w->role);
+	c->edge_ms = least(c->edge_ms, want_edge(c, w));
 	for (int i = (int)c->count; i-- > 0;) {
 		int64_t n = room(c, w, i);
 		w->have += n;
@@ -164,9 +222,12 @@ static void want_init(struct cells *c, struct want *w)
 	}
 }
 
-int cells_want(struct cells *c, const struct shape *s)
+int cells_want(struct cells *c, const struct entry *e)
 {
-	int at = want_of(c, s);
+	const struct shape *s = e->shape;
+	int64_t lasts = entry_lasts(e);
+	struct stay stay = { 0, lasts > 0 ? lasts : FOREVER, e->group->name };
+	int at = want_of(c, s, &stay);
 
 	if (at >= 0)
 		return at;
@@ -175,7 +236,7 @@ int cells_want(struct cells *c, const struct shape *s)
 	at = (int)c->want_count;
 	for (size_t k = 0; k < s->ask->role_count; k++) {
 		struct want *w = &c->wants[c->want_count++];
-		*w = (struct want){ .shape = s, .role = &s->ask->roles[k] };
+		*w = (struct want){ .shape = s, .role = &s->ask->roles[k], .stay = stay };
 		want_init(c, w);
 	}
 	return at;
@@ -210,6 +271,23 @@ static void recount_more(struct cells *c, int node)
 		if (n)
 			want_look(w, node);
 	}
+}
+
+void cells_at(struct cells *c, int64_t ms)
+{
+	bool same = ms >= c->since_ms && ms < c->edge_ms;
+
+	for (size_t i = 0; i < c->kept_count && !same; i++)
+		recount(c, c->kept[i], -1);
+	c->at_ms = ms;
+	if (same)
+		return;
+	c->since_ms = ms;
+	c->edge_ms = FOREVER;
+	for (size_t i = 0; i < c->want_count; i++)
+		c->edge_ms = least(c->edge_ms, want_edge(c, &c->wants[i]));
+	for (size_t i = 0; i < c->kept_count; i++)
+		recount_more(c, c->kept[i]);
 }
 
 /* The kind with the fewest devices that are enough; -1: none. */

@@ -22,6 +22,7 @@ struct cell {
 struct want {
 	const struct shape *shape;
 	const struct ask_role *role;
+	struct stay stay;      /* whose windows are its own, and how long from 0 on */
 	const uint64_t *where; /* bit: the node is open, and has its labels */
 	int64_t have;          /* so many tasks fit, each node for itself */
 	int *nodes;            /* where there may be room: the last first */
@@ -33,6 +34,10 @@ struct cells {
 	struct view *empty; /* nothing runs; not in a copy */
 	struct cell *items;
 	size_t count;
+	int64_t at_ms, since_ms;
+	int64_t edge_ms; /* from since_ms until then no window opens or closes for a want */
+	int *kept;       /* nodes with windows */
+	size_t kept_count;
 	int kinds[CELLS_KINDS];
 	size_t kind_count;
 	struct want wants[CELLS_WANTS];
@@ -51,11 +56,13 @@ struct cells_takes {
 	size_t count, cap;
 };
 
-struct cells *cells_create(const struct plan *p); /* as it is now */
+struct cells *cells_create(const struct plan *p, int64_t now_ms); /* as it is now */
 struct cells *cells_copy(const struct cells *from);
 void cells_destroy(struct cells *c);
 /* Its number here; -1: no place for one more.  Before anything is taken. */
-int cells_want(struct cells *c, const struct shape *s);
+int cells_want(struct cells *c, const struct entry *e);
+/* It is that time: nodes are kept for others then, and no more for some. */
+void cells_at(struct cells *c, int64_t ms);
 /* Each role alone would fit: enough when there is but one. */
 bool cells_enough(const struct cells *c, int want);
 /* Takes what is asked for; false: it does not fit, and nothing is taken. */

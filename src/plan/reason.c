@@ -165,36 +165,15 @@ static void say_claimed(const struct plan *p, struct buf *out)
 	buf_adds(out, ", to which others give way");
 }
 
-/* A window of a node where it fits, that is not its group's and begins before it ends. */
 static void say_window(const struct plan *p, const struct entry *e, struct buf *out)
 {
-	struct stay stay = step_stay(e, p->now_ms);
-	char text[UNITS_TEXT_MAX];
-
-	buf_adds(out, "would fit now, but on nodes that are kept for others before it "
-		      "would end");
-	for (int i = 0; i < (int)fleet_count(p->fleet); i++) {
-		const struct node *n = fleet_node(p->fleet, i);
-		if (!view_room(fleet_now(p->fleet), &e->shape->ask->roles[0], i, 1))
+	buf_adds(out, "would fit now, but on nodes that are kept for others");
+	for (size_t k = 0; k < e->shape->ask->role_count; k++) {
+		AUTO_BUF struct buf window = { 0 };
+		if (!cause_window(p, fleet_now(p->fleet), e, k, &window))
 			continue;
-		for (size_t k = 0; k < n->window_count; k++) {
-			const struct node_window *w = &n->windows[k];
-			if (w->from_ms >= stay.to_ms || w->to_ms <= stay.from_ms ||
-			    (w->group[0] && strcmp(w->group, stay.group) == 0))
-				continue;
-			buf_printf(out, ": %s %s%s ", n->name,
-				   w->group[0] ? "for group " : "for maintenance",
-				   w->group);
-			if (w->from_ms > p->now_ms)
-				buf_printf(out, "in %s",
-					   units_show_duration(w->from_ms - p->now_ms,
-							       text));
-			else
-				buf_printf(
-					out, "for another %s",
-					units_show_duration(w->to_ms - p->now_ms, text));
-			return;
-		}
+		buf_printf(out, ": %s", buf_str(&window));
+		return;
 	}
 }
 
@@ -218,7 +197,7 @@ enum plan_reason_kind plan_cause(const struct plan *p, int64_t job,
 		say_never(p, e, words);
 		break;
 	case PLAN_REASON_CAPACITY:
-		cause_capacity(p, fleet_now(p->fleet), e->shape->ask, words);
+		cause_capacity(p, fleet_now(p->fleet), e, words);
 		break;
 	case PLAN_REASON_ORDER:
 		if (claimed(p, e))
@@ -282,10 +261,12 @@ int64_t plan_freed(const struct plan *p, int64_t job)
 	const struct entry *e = map_get(p->jobs, job);
 	struct tree_node *n = tree_first(&p->running);
 	struct view *v = NULL;
+	struct stay stay;
 	int64_t found = 0;
 
 	if (!e || !e->bucket)
 		return 0;
+	stay = step_stay(e, p->now_ms);
 	for (int looked = 0; n && looked < FREED_LOOKED && !found;
 	     n = tree_next(n), looked++) {
 		const struct entry *x = TREE_OF(n, struct entry, at);
@@ -293,7 +274,8 @@ int64_t plan_freed(const struct plan *p, int64_t job)
 			continue; /* what it has is somebody's already */
 		view_copy(p->fleet, preempt_open(p), &v);
 		view_return(v, x->shape->ask, &x->grants, -1);
-		if (shape_fits(p, v, e->shape, &p->scratch->picks))
+		if (view_fit(v, e->shape->ask, p->windows ? &stay : NULL,
+			     &p->scratch->picks))
 			found = x->id;
 	}
 	view_destroy(v);

@@ -76,6 +76,7 @@ struct way { /* one run */
 	int64_t lacks;              /* until so much came back */
 	struct plan_after *gone;    /* that ran at first, in the order of their ends */
 	size_t gone_count;
+	bool by_window; /* nobody ended at at_ms: a window did, or began */
 	struct shadow shadow;
 	size_t shadow_ends; /* so many more may be gone through to find them */
 };
@@ -231,12 +232,25 @@ static void give_back(struct way *w, const struct end *e, int sign)
 		cells_move(w->cells, s->entry->shape, &s->takes, sign);
 }
 
+/* When next somebody ends, or a window does or begins; FOREVER: never. */
+static int64_t next_ms(const struct way *w)
+{
+	int64_t ends = w->end_count ? w->ends[0].ms : FOREVER;
+
+	return w->cells->edge_ms < ends ? w->cells->edge_ms : ends;
+}
+
 /* All that end at the next moment; false: nobody does any more. */
 static bool next_end(struct way *w)
 {
-	if (!w->end_count || w->ended >= ENDS_MAX)
+	int64_t next = next_ms(w);
+
+	if (next == FOREVER || w->ended >= ENDS_MAX)
 		return false;
-	w->at_ms = w->ends[0].ms;
+	w->at_ms = next;
+	cells_at(w->cells, next);
+	w->by_window = !w->end_count || w->ends[0].ms != next;
+	w->ended += w->by_window;
 	while (w->end_count && w->ends[0].ms == w->at_ms) {
 		struct end e = pop(w);
 		w->ended++;
@@ -258,18 +272,22 @@ static int64_t cast_shadow(struct way *w)
 	size_t count = 0;
 	bool fits;
 
-	while (!cells_enough(w->cells, w->line[0].want) && w->end_count &&
+	while (!cells_enough(w->cells, w->line[0].want) && next_ms(w) != FOREVER &&
 	       w->shadow_ends) {
-		gone[count] = pop(w);
-		at = gone[count].ms;
-		give_back(w, &gone[count++], 1);
+		at = next_ms(w);
+		cells_at(w->cells, at);
 		w->shadow_ends--;
+		if (!w->end_count || w->ends[0].ms != at)
+			continue;
+		gone[count] = pop(w);
+		give_back(w, &gone[count++], 1);
 	}
 	fits = cells_enough(w->cells, w->line[0].want);
 	while (count) {
 		give_back(w, &gone[--count], -1);
 		push(w, gone[count]);
 	}
+	cells_at(w->cells, w->at_ms);
 	free(gone);
 	return fits ? at : FOREVER;
 }
@@ -434,7 +452,7 @@ static int64_t run(const struct way *begin_with, const struct cells *cells,
 		if (any_room(&w) && move_up(&w))
 			at = w.at_ms;
 	}
-	if (at != FOREVER && w.target && pace == PACE_LIKELY)
+	if (at != FOREVER && w.target && pace == PACE_LIKELY && !w.by_window)
 		find_after(&w, when);
 	if (!w.target || (at == FOREVER && w.ended >= ENDS_MAX))
 		at = stretch(&w);
@@ -462,11 +480,12 @@ static bool find_line(struct way *w, struct cells *cells, const struct plan_hint
 	size_t look = plan_queue(w->p, 1, ids, LINE_MOST);
 
 	w->line = mem_alloc(look + 1, sizeof *w->line);
+	cells_want(cells, w->target); /* it must have a place there, come who may */
 	for (size_t i = 0; i < look; i++) {
 		const struct entry *e = map_get(w->p->jobs, ids[i]);
 		if (e != w->target && !reason_in_way(w->p, e))
 			continue;
-		w->line[w->count] = (struct line){ e, cells_want(cells, e->shape),
+		w->line[w->count] = (struct line){ e, cells_want(cells, e),
 						   pace_span(e, hints, asked) };
 		if (w->line[w->count].want < 0)
 			break;
@@ -501,7 +520,7 @@ void plan_estimate(const struct plan *p, int64_t job, int64_t now_ms,
 		*out = (struct plan_when){ now_ms, now_ms, now_ms, .sure = 100 };
 	if (kind == PLAN_REASON_NEW || kind == PLAN_REASON_NEVER)
 		return;
-	cells = cells_create(p);
+	cells = cells_create(p, now_ms);
 	if (e->bucket)
 		find_brake(&w);
 	all = find_line(&w, cells, hints, &asked);

@@ -17,7 +17,8 @@ static void ignore(void *arg, const struct plan_decision *d)
 	(void)d;
 }
 
-static void add_node(struct plan *p, const char *name, int gpus)
+static void add_kept_node(struct plan *p, const char *name, int gpus,
+			  struct node_window window)
 {
 	struct node n = { .up = true, .port_first = 30000, .port_last = 30009 };
 	struct plan_delta d = { .kind = PLAN_NODE, .node = &n };
@@ -26,7 +27,14 @@ static void add_node(struct plan *p, const char *name, int gpus)
 	n.capacity.cpu_milli = 16000;
 	n.capacity.memory_bytes = 64 * GI;
 	resources_set_device(&n.capacity, "gpu", gpus);
+	n.window_count = window.to_ms > 0;
+	n.windows[0] = window;
 	plan_apply(p, &d);
+}
+
+static void add_node(struct plan *p, const char *name, int gpus)
+{
+	add_kept_node(p, name, gpus, (struct node_window){ 0 });
 }
 
 struct ask_of {
@@ -316,8 +324,50 @@ static void test_truth(void)
 	OK(errors[told / 2] < 15 * MINUTE, "and half of them close to it");
 }
 
+static void test_windows(void)
+{
+	struct plan *p = plan_create();
+	struct plan_when w;
+
+	add_kept_node(p, "a", 8, (struct node_window){ 0, 60 * MINUTE, "" });
+	add_node(p, "b", 8);
+	submit(p, (struct ask_of){ 1, 1, 8, 20, 0 });
+	submit(p, (struct ask_of){ 2, 2, 8, 20, 0 });
+	submit(p, (struct ask_of){ 3, 1, 8, 20, 0 });
+	STARTS(p, 2, 0, 60, 60, 60,
+	       "who needs a node that is kept: when the window ends");
+	plan_estimate(p, 2, 0, NULL, &w);
+	OK(w.after_count == 0, "and nobody's end is said to make the room");
+	OK(plan_freed(p, 2) == 0, "nor would it, alone");
+	OK(plan_freed(p, 3) == 1, "but for one that needs the other node");
+	plan_destroy(p);
+
+	p = plan_create();
+	add_kept_node(p, "a", 8, (struct node_window){ 30 * MINUTE, 60 * MINUTE, "" });
+	submit(p, (struct ask_of){ 1, 1, 8, 20, 0 });
+	submit(p, (struct ask_of){ 2, 1, 8, 20, 0 });
+	submit(p, (struct ask_of){ 3, 1, 8, 10, 0 });
+	STARTS(p, 2, 0, 60, 60, 60, "who would run into a window: when that ends");
+	STARTS(p, 3, 0, 20, 20, 80, "who ends before it begins: as if there were none");
+	plan_destroy(p);
+
+	p = plan_create();
+	add_kept_node(p, "a", 8, (struct node_window){ 0, 60 * MINUTE, "" });
+	submit(p, (struct ask_of){ 1, 1, 8, 0, 0 });
+	STARTS(p, 1, 0, 60, 60, 60, "who waits for a window only: when that ends");
+	plan_destroy(p);
+
+	p = plan_create();
+	add_kept_node(p, "a", 8, (struct node_window){ 0, 60 * MINUTE, "red" });
+	submit(p, (struct ask_of){ 1, 1, 8, 20, 0 });
+	submit(p, (struct ask_of){ 2, 1, 8, 20, 0 });
+	STARTS(p, 2, 0, 20, 20, 20, "its own group's window is in nobody's way");
+	plan_destroy(p);
+}
+
 int main(void)
 {
+	test_windows();
 	test_one();
 	test_unknown();
 	test_passing();

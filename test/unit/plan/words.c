@@ -315,11 +315,28 @@ static void test_window(void)
 	plan_apply(p, &d);
 	submit(p, 1, role(1, 1, GI, 0), 7200000);
 	why(p, 1, PLAN_REASON_ORDER,
-	    "would fit now, but on nodes that are kept for others before it would end: node-a for group blue in "
-	    "1h; it is first in the queue");
+	    "would fit now, but on nodes that are kept for others: node-a is kept for group blue in 1h, "
+	    "before it would end; it is first in the queue");
 	started = 0;
 	submit(p, 2, role(1, 1, GI, 0), 3600000);
 	IS_INT(started, 1, "one that ends before starts");
+	plan_destroy(p);
+
+	p = plan_create();
+	n.windows[0] = (struct node_window){ 0, 601000, "" };
+	plan_apply(p, &d);
+	submit(p, 1, role(1, 1, GI, 0), 0);
+	why(p, 1, PLAN_REASON_ORDER,
+	    "would fit now, but on nodes that are kept for others: node-a is kept for maintenance for "
+	    "another 10m; it is first in the queue");
+	strcpy(n.name, "node-b");
+	n.window_count = 0;
+	plan_apply(p, &d);
+	submit(p, 2, role(1, 5, GI, 0), 0);
+	submit(p, 3, role(2, 5, GI, 0), 0);
+	why(p, 3, PLAN_REASON_CAPACITY,
+	    "waits for room for 2 tasks at once, each 5 cpu, 1 GiB memory; none would fit now; "
+	    "node-a is kept for maintenance for another 10m; it is first in the queue");
 	plan_destroy(p);
 }
 
