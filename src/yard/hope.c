@@ -60,13 +60,29 @@ void yard_fill_guess(const struct yard *y, const struct spec *s, struct plan_job
 	out->guess_high_ms = g.high_ms;
 }
 
+/* Its last attempt ran as long as such a job does: nobody cut it short, and every task
+ * began and was seen to the end.  At its time limit is no sooner than it would have been. */
+static bool ran_its_time(const struct job *j)
+{
+	if (!j->started_ms || (j->stop != STOP_NONE && j->stop != STOP_POLICY &&
+			       j->stop != STOP_TIME_LIMIT))
+		return false;
+	for (size_t i = 0; i < j->task_count; i++) {
+		enum exit_kind how = j->tasks[i].exit.kind;
+		if (how == EXIT_UNSTARTED || how == EXIT_LOST)
+			return false;
+	}
+	return true;
+}
+
 void yard_learn(struct yard *y, const struct job *j)
 {
 	AUTO_BUF struct buf print = { 0 };
 	struct learn_who who;
 
 	/* Arrays hold nothing themselves; who never had a place tells nothing. */
-	if (job_is_array(j) || !j->placed_ms || j->ended_ms < j->placed_ms)
+	if (job_is_array(j) || !j->placed_ms || j->ended_ms < j->placed_ms ||
+	    !ran_its_time(j))
 		return;
 	who_of(j->spec, j->owner, j->group, &print, &who);
 	learn_note(y->learn, &who, j->ended_ms - j->placed_ms);

@@ -34,6 +34,29 @@ static void learns(struct rig *g)
 	OK(score.told >= 1, "what was told is scored when the job starts");
 }
 
+/* Whom people stopped, and who never began, say nothing of how long a job runs. */
+static void learns_no_stops(struct rig *g)
+{
+	struct yard_reason r;
+
+	for (int i = 0; i < 12; i++) {
+		struct answer a = { 0 };
+		int64_t id = submit(g, spec("cut", 100));
+		pass(g, 1000);
+		yard_stop(g->yard, &g->alice, id, NULL, done, &a);
+		pass(g, 60000);
+		if (!a.came || yard_live(g->yard, id))
+			OK(false, "job %lld is stopped", (long long)id);
+	}
+	submit(g, spec("holder", 2000));
+	pass(g, 1000);
+	int64_t last = submit(g, spec("last", 2000));
+	yard_reason(g->yard, yard_live(g->yard, last), NULL, &r);
+	OK(r.kind == PLAN_REASON_CAPACITY && r.when.likely_ms == INT64_MAX,
+	   "from jobs that people stopped no run time is learned");
+	yard_reason_fini(&r);
+}
+
 static void strangers(struct rig *g)
 {
 	struct principal bo = g->alice;
@@ -93,6 +116,9 @@ int main(void)
 	up(&g, &slow);
 	strangers(&g);
 	tries(&g);
+	down(&g);
+	up(&g, &slow);
+	learns_no_stops(&g);
 	down(&g);
 	return END();
 }
