@@ -9,11 +9,25 @@
 #include "cli/people.h"
 #include "cli/sieve.h"
 
+/* All that are named are there: a slip of the pen changes none. */
+static int check_all(struct cli *c, const struct opts_list *nodes, struct err *err)
+{
+	for (size_t i = 0; i < nodes->count && nodes->count > 1; i++) {
+		AUTO_FREE char *target = people_target("nodes", nodes->items[i], "");
+		AUTO_ANSWER struct answer a = { 0 };
+		if (cli_get(c, &a, err, "%s", target) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* A PATCH of every machine that is named; the first failure ends it. */
 static int send_all(struct cli *c, const struct opts_list *nodes, const struct buf *body)
 {
 	struct err err;
 
+	if (check_all(c, nodes, &err) < 0)
+		return cli_fail(c, &err);
 	for (size_t i = 0; i < nodes->count; i++) {
 		AUTO_FREE char *target = people_target("nodes", nodes->items[i], "");
 		if (people_send(c, "PATCH", target, body, NULL, &err) < 0)
@@ -211,7 +225,7 @@ static int run_reserve(struct cli *c, const void *args, const struct opts_list *
 	struct node_window w = { 0 };
 	struct err err;
 
-	if (read_window(a, &w, &err) < 0)
+	if (read_window(a, &w, &err) < 0 || check_all(c, operands, &err) < 0)
 		return cli_fail(c, &err);
 	for (size_t i = 0; i < operands->count; i++)
 		if (reserve_one(c, operands->items[i], &w, a->clear, &err) < 0)

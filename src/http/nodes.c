@@ -67,6 +67,25 @@ static const char *action(const struct node_facts *was, const struct node_facts 
 	return was->state != now->state ? actions[now->state] : "node.set";
 }
 
+/* A window for a group that is not there would keep everybody out, and nobody in.  One
+ * that was kept before its group went stays as it was. */
+static int check_windows(const struct exchange *ex, const struct node_facts *was,
+			 const struct node_facts *now, struct err *err)
+{
+	for (size_t i = 0; i < now->window_count; i++) {
+		const char *group = now->windows[i].group;
+		bool old = false;
+		for (size_t k = 0; k < was->window_count; k++)
+			old |= str_eq(was->windows[k].group, group);
+		if (group[0] && !old && !who_group(ex->server->config.who, group))
+			return err_set(err, ERR_INVALID,
+				       "windows[%zu].group: there is no group '%s'; "
+				       "yard group ls lists them",
+				       i, group);
+	}
+	return 0;
+}
+
 /* The frame has seen that the body has its shape. */
 void handle_node_set(struct exchange *ex)
 {
@@ -82,7 +101,8 @@ void handle_node_set(struct exchange *ex)
 		return;
 	}
 	now = was;
-	if (!d || wire_facts_read(doc_root(d), &now, &err) < 0) {
+	if (!d || wire_facts_read(doc_root(d), &now, &err) < 0 ||
+	    check_windows(ex, &was, &now, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
