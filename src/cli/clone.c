@@ -63,7 +63,7 @@ static int change_gpu(struct resources *each, const char *text, struct err *err)
 	if (device_amount(text, DEVICES_MAX, &d) < 0 || !d.count)
 		return err_set(
 			err, ERR_INVALID,
-			"--gpu '%s': allowed is a whole number from 1 to %d, or a share of one such as 0.5",
+			"--gpu '%s': allowed is a whole number from 1 to %d, or a share of one in thousandths, such as 0.5 or 0.333",
 			text, DEVICES_MAX);
 	for (size_t i = 0; i < DEVICE_KINDS_MAX; i++)
 		if (str_starts(each->devices[i].type, "gpu:"))

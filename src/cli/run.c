@@ -75,7 +75,7 @@ static int put_gpu(struct json *j, const struct run_args *a, struct err *err)
 	if (device_amount(a->gpu ? a->gpu : "1", DEVICES_MAX, &d) < 0)
 		return err_set(
 			err, ERR_INVALID,
-			"--gpu '%s': allowed is a whole number from 0 to %d, or a share of one such as 0.5",
+			"--gpu '%s': allowed is a whole number from 0 to %d, or a share of one in thousandths, such as 0.5 or 0.333",
 			a->gpu, DEVICES_MAX);
 	if (!d.count)
 		return 0;

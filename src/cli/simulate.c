@@ -182,6 +182,8 @@ static int read_trace(const struct simulate_args *a, const struct sim_rules *rul
 		return err_set(err, ERR_INVALID,
 			       "%s: the %s rules take traces of %s, this is %s", path,
 			       rules->name, rules->reader, out->reader->name);
+	if (!out->count)
+		return err_set(err, ERR_INVALID, "%s: there is no job in it", path);
 	if (out->reader->companion)
 		beside = out->reader->companion(path);
 	if (!beside || access(beside, R_OK) < 0)
@@ -299,6 +301,24 @@ static int fill_table(const struct simulate_args *a, const struct opts_list *pat
 	return 0;
 }
 
+/* Some run has it. */
+static int check_figure(const struct simulate_table *t, struct err *err)
+{
+	double value;
+
+	for (size_t i = 0; i < t->trace_count && t->figure; i++) {
+		for (size_t k = 0; k < t->policy_count * t->seed_count; k++) {
+			if (sim_figure_get(&t->traces[i].runs[k], t->figure, &value))
+				return 0;
+		}
+	}
+	return !t->figure ? 0
+			  : err_set(err, ERR_INVALID,
+				    "--figure '%s': no run has that; --json shows what "
+				    "there is",
+				    t->figure);
+}
+
 static int run_traces(struct cli *c, const struct simulate_args *a,
 		      const struct opts_list *paths)
 {
@@ -307,7 +327,7 @@ static int run_traces(struct cli *c, const struct simulate_args *a,
 	struct err err;
 	int code = 0;
 
-	if (fill_table(a, paths, names, &t, &err) < 0 ||
+	if (fill_table(a, paths, names, &t, &err) < 0 || check_figure(&t, &err) < 0 ||
 	    (a->plot && simulate_plot(&t, a->plot, &err) < 0) ||
 	    (a->rows && simulate_rows(&t, a->rows, &err) < 0))
 		code = cli_fail(c, &err);
