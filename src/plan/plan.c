@@ -140,6 +140,19 @@ static void hold(struct plan *p, const struct plan_delta *d)
 		preempt_told(p, e, d->id);
 }
 
+static void note_freed(struct plan *p, const struct grants *g)
+{
+	for (size_t i = 0; i < g->count && !p->grown; i++) {
+		int node = g->items[i].node;
+		if (i && g->items[i - 1].node == node)
+			continue;
+		if (p->freed_count == FREED_MAX)
+			p->grown = true;
+		else
+			p->freed[p->freed_count++] = node;
+	}
+}
+
 static void release(struct plan *p, int64_t id, int64_t at_ms)
 {
 	struct entry *e = map_get(p->jobs, id);
@@ -148,12 +161,12 @@ static void release(struct plan *p, int64_t id, int64_t at_ms)
 		return;
 	preempt_stops(p, e);
 	tree_remove(&p->running, &e->at);
+	note_freed(p, &e->grants);
 	fleet_give_back(p->fleet, e->shape->ask, &e->grants);
 	tenant_ran(e->group->tenant, e->shape, e->since_ms,
 		   at_ms > 0 ? at_ms : p->now_ms);
 	queue_discharge(p, e);
 	entry_destroy(p, e);
-	p->grown = true;
 	p->version++;
 }
 

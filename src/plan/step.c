@@ -328,13 +328,42 @@ static void note_heads(struct plan *p)
 		p->back_heads[i] = h->items[i]->id;
 }
 
+/* Who did not fit can fit now only where something was given back. */
+static bool may_fit(const struct plan *p, const struct shape *s)
+{
+	const struct view *v = fleet_now(p->fleet);
+
+	for (size_t k = 0; k < s->ask->role_count; k++) {
+		for (size_t i = 0; i < p->freed_count; i++) {
+			if (view_room(v, &s->ask->roles[k], p->freed[i], 1) > 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void open_freed(struct plan *p)
+{
+	struct tree_node *n = tree_first(&p->shapes[SHAPE_BLOCKED]);
+
+	while (n) {
+		struct shape *s = TREE_OF(n, struct shape, at);
+		n = tree_next(n);
+		if (may_fit(p, s))
+			queue_move(p, s, SHAPE_OPEN);
+	}
+}
+
 static void reopen(struct plan *p)
 {
 	if (p->nodes_changed)
 		queue_move_all(p, SHAPE_NEVER, SHAPE_OPEN);
-	if (p->grown || p->nodes_changed)
+	if (p->grown || p->nodes_changed || (p->freed_count && preempt_count(p)))
 		queue_move_all(p, SHAPE_BLOCKED, SHAPE_OPEN);
+	else if (p->freed_count)
+		open_freed(p);
 	p->grown = p->nodes_changed = false;
+	p->freed_count = 0;
 	if (p->version != p->back_version)
 		open_fickle(p);
 	if (tree_count(&p->shapes[SHAPE_BACK]) &&
