@@ -45,12 +45,12 @@ struct entry { /* a job, waiting or running */
 	bool aged; /* waits past the age bound */
 	struct shape *shape;
 	struct owner *user, *group;
-	struct bucket *bucket; /* NULL: runs, or claims */
-	struct claim *claim;   /* it waits for others to give way; see preempt.h */
-	int64_t kept_ms;          /* what it did until then is kept */
-	struct claim *gives_way;  /* it runs, and was told to go for that one */
-	struct tree_node in_way;  /* among the victims there, or those who might be */
-	struct tree_node at;   /* in plan.queue or plan.running */
+	struct bucket *bucket;   /* NULL: runs, or claims */
+	struct claim *claim;     /* it waits for others to give way; see preempt.h */
+	int64_t kept_ms;         /* what it did until then is kept */
+	struct claim *gives_way; /* it runs, and was told to go for that one */
+	struct tree_node in_way; /* among the victims there, or those who might be */
+	struct tree_node at;     /* in plan.queue or plan.running */
 	struct tree_node in_bucket;
 	struct tree_node in_line; /* of its group, while it waits and is not aged */
 	struct grants grants;
@@ -73,7 +73,8 @@ const struct entry *queue_peek_head(const struct plan *p); /* the first of all h
 int64_t queue_guess(const struct entry *e); /* rounded up to 1/8 of its size */
 /* What it holds counts for its user, its group and all above: more or less. */
 void queue_charge(struct entry *e, int sign);
-void queue_discharge(struct plan *p, struct entry *e); /* and who waits for that may try */
+void queue_discharge(struct plan *p,
+		     struct entry *e); /* and who waits for that may try */
 /* It runs since then: takes its place among those that run, and is charged. */
 void queue_runs(struct plan *p, struct entry *e, int64_t since_ms);
 void queue_believe(struct plan *p, struct entry *e); /* of that: when it ends */

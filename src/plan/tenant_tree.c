@@ -124,8 +124,8 @@ static struct tenant *named_parent(const struct tenant *t)
 
 static void find_parent(struct tenant *t)
 {
-	const struct tenant *n = t;
-	int depth = 0;
+	const struct tenant *n = named_parent(t);
+	int depth = 1;
 
 	while (n && depth <= TENANT_DEPTH_MAX) {
 		n = named_parent(n);
