@@ -86,7 +86,7 @@ static void refused(void)
 	static const struct {
 		const char *text, *place;
 	} bad[] = {
-		{ "", "line 1" },
+		{ "", "the file is empty" },
 		{ "a,b,c\n1,2,3\n", "line 1" },
 		{ "id,submit,duration,gpus\na,1,2,x\n", "line 2, column gpus" },
 		{ "id,submit,duration,gpus\na,1,2,3\nb,,2,3\n", "line 3, column submit" },
@@ -114,7 +114,7 @@ static void refused(void)
 		struct err err;
 		int got = read(bad[i].text, &t, &err);
 		if (!OK(got < 0 && strstr(err.text, bad[i].place),
-			"what is wrong is at %s", bad[i].place))
+			"what is wrong is told: %s", bad[i].place))
 			printf("# %s\n", got < 0 ? err.text : "it was taken");
 	}
 	struct sim_trace t;
