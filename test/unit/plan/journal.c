@@ -251,8 +251,8 @@ static void check_refused(void)
 		"{\"do\":\"wait\",\"job\":{\"id\":0,\"user\":\"u\",\"group\":\"g\"}}",
 		"{\"do\":\"held\",\"places\":7}",
 		"{\"do\":\"asked\",\"job\":{\"id\":1,\"user\":\"u\",\"group\":\"g\"},\"roles\":[]}",
-		"{\"do\":\"node\",\"node\":{\"name\":\"a\",\"capacity\":{\"devices\":"
-		"[{\"type\":\"gpu\",\"count\":65}]}}}",
+		("{\"do\":\"node\",\"node\":{\"name\":\"a\",\"capacity\":{\"devices\":"
+		 "[{\"type\":\"gpu\",\"count\":65}]}}}"),
 		"{\"do\":\"release\"}",
 		"{\"do\":\"policy\"}",
 		"{\"do\":\"quota-user\"}",
