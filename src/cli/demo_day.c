@@ -94,8 +94,8 @@ static int by_time(const void *a, const void *b)
 
 struct demo_job *demo_day(uint64_t seed, size_t *count)
 {
-	struct demo_job *jobs = NULL;
-	size_t cap = 0;
+	size_t cap = 64;
+	struct demo_job *jobs = mem_alloc(cap, sizeof *jobs);
 	int64_t left = INT64_C(24) * HOUR_MS * DEMO_NODES * DEMO_DEVICES * LOAD / 100;
 
 	*count = 0;
