@@ -4,20 +4,15 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-
-#define GROUPS_MAX 1024
+#include "depot/disguise.h"
 
 static int hex_value(char c)
 {
@@ -80,50 +75,6 @@ static char *path_of(const char *uri, struct err *err)
 		err_set(err, ERR_INVALID,
 			"\"%s\" is no file URI: write file:///absolute/path", uri);
 	return path;
-}
-
-/* The thread acts on files as another user, with that user's groups, between enter and
- * leave.  All three calls are the kernel's own, which change this one thread; libc's
- * setgroups() would change every thread of the daemon. */
-struct disguise {
-	gid_t groups[GROUPS_MAX];
-	int group_count;
-};
-
-static int disguise_enter(struct disguise *d, uid_t uid, struct err *err)
-{
-	gid_t wanted[GROUPS_MAX];
-	int count = GROUPS_MAX;
-	char names[4096];
-	struct passwd pw, *found = NULL;
-
-	d->group_count = getgroups(GROUPS_MAX, d->groups);
-	if (d->group_count < 0)
-		return err_sys(err, "read own groups");
-	if (getpwuid_r(uid, &pw, names, sizeof names, &found) == 0 && found) {
-		if (getgrouplist(pw.pw_name, pw.pw_gid, wanted, &count) < 0)
-			count = GROUPS_MAX;
-	} else {
-		count = 0;
-	}
-	gid_t gid = found ? found->pw_gid : (gid_t)65534;
-	if (syscall(SYS_setgroups, (size_t)count, wanted) < 0)
-		return err_sys(err, "act as uid %u", uid);
-	setfsgid(gid);
-	setfsuid(uid);
-	if ((uid_t)setfsuid((uid_t)-1) != uid) {
-		setfsgid(getegid());
-		(void)syscall(SYS_setgroups, (size_t)d->group_count, d->groups);
-		return err_set(err, ERR_DENIED, "cannot act as uid %u", uid);
-	}
-	return 0;
-}
-
-static void disguise_leave(const struct disguise *d)
-{
-	setfsuid(geteuid());
-	setfsgid(getegid());
-	(void)syscall(SYS_setgroups, (size_t)d->group_count, d->groups);
 }
 
 static char *resolve(const char *path, struct err *err)
