@@ -76,6 +76,8 @@ struct world_ops {
 	struct world_stream *(*stream_open)(struct world *w, int fd, struct err *err);
 	struct world_stream *(*connect_unix)(struct world *w, const char *path,
 					     struct err *err);
+	struct world_stream *(*connect_tcp)(struct world *w, const char *address,
+					    int port, struct err *err);
 	void (*stream_start)(struct world_stream *s, const struct world_stream_events *ev,
 			     void *arg);
 	void (*stream_pause)(struct world_stream *s, bool paused);

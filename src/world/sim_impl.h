@@ -46,6 +46,8 @@ void sim_listener_close(struct world_listener *l);
 
 struct world_stream *sim_stream_open(struct world *w, int fd, struct err *err);
 struct world_stream *sim_connect_unix(struct world *w, const char *path, struct err *err);
+struct world_stream *sim_connect_tcp(struct world *w, const char *address, int port,
+				     struct err *err);
 void sim_stream_start(struct world_stream *s, const struct world_stream_events *ev,
 		      void *arg);
 void sim_stream_pause(struct world_stream *s, bool paused);

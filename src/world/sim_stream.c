@@ -276,6 +276,18 @@ struct world_stream *sim_connect_unix(struct world *w, const char *path, struct 
 	return NULL;
 }
 
+struct world_stream *sim_connect_tcp(struct world *w, const char *address, int port,
+				     struct err *err)
+{
+	struct sim_lstn *l = find_listener(sim_of(w), NULL, port);
+
+	if (l)
+		return call(sim_of(w), l);
+	err_set(err, ERR_IO, "connect to %s port %d: nobody listens there", address,
+		port);
+	return NULL;
+}
+
 struct world_stream *world_sim_connect_tcp(struct world *w, int port, struct err *err)
 {
 	struct sim_lstn *l = find_listener(sim_of(w), NULL, port);

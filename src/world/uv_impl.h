@@ -40,6 +40,10 @@ void uv_listener_close(struct world_listener *l);
 
 struct world_stream *uv_stream_open(struct world *w, int fd, struct err *err);
 struct world_stream *uv_connect_unix(struct world *w, const char *path, struct err *err);
+struct world_stream *uv_connect_tcp(struct world *w, const char *address, int port,
+				    struct err *err);
+/* Of one that is not started: its socket is not connected yet. */
+void uv_stream_connecting(struct world_stream *s);
 void uv_stream_start(struct world_stream *s, const struct world_stream_events *ev,
 		     void *arg);
 void uv_stream_pause(struct world_stream *s, bool paused);

@@ -8,6 +8,8 @@
  *   reading:  ON <─pause─> PAUSED, both ─eof─> OVER
  *   writing:  OPEN ─shutdown, bytes pending─> ENDING ─written out─> OVER
  *
+ * A stream that is still connecting waits for that alone and queues what is written.
+ *
  * Both OVER is an orderly end.  What the loop waits for follows from them alone, see
  * interest(); no callback is made but from on_poll().
  */
@@ -40,6 +42,7 @@ struct uv_strm {
 	int fd, interest;
 	bool is_socket,
 		hung_up; /* hung_up: told while paused; EPOLLRDHUP would fire for ever */
+	bool connecting;
 	enum phase phase;
 	enum reading reading;
 	enum writing writing;
@@ -73,6 +76,8 @@ static int interest(const struct uv_strm *s)
 
 	if (s->phase != STREAM_OPEN)
 		return 0;
+	if (s->connecting)
+		return UV_WRITABLE;
 	if (pending(s) || over(s))
 		want |= UV_WRITABLE;
 	if (s->reading == READ_ON)
@@ -253,10 +258,25 @@ static void broken(struct uv_strm *s)
 		gone(s, 0);
 }
 
+/* The connection stands, or never will. */
+static bool connected(struct uv_strm *s)
+{
+	int error = 0;
+	socklen_t len = sizeof error;
+
+	s->connecting = false;
+	if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && !error)
+		return true;
+	fail(s, "connect", error);
+	return false;
+}
+
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
 	struct uv_strm *s = poll->data;
 
+	if (s->connecting && !connected(s))
+		return;
 	if (status < 0) {
 		s->interest = 0; /* libuv has stopped the watch */
 		broken(s);
@@ -394,7 +414,7 @@ void uv_stream_write(struct world_stream *stream, const void *data, size_t len)
 		return;
 	/* With nothing queued the kernel may take all of it uncopied; an error stays in the
 	 * socket, and the queued bytes make the loop find it. */
-	if (!pending(s)) {
+	if (!pending(s) && !s->connecting) {
 		ssize_t n = s->is_socket ? send(s->fd, data, len, MSG_NOSIGNAL)
 					 : write(s->fd, data, len);
 		if (n > 0) {
@@ -421,11 +441,16 @@ void uv_stream_shutdown(struct world_stream *stream)
 
 	if (s->phase >= STREAM_ENDED || s->writing != WRITE_OPEN)
 		return;
-	if (pending(s))
+	if (pending(s) || s->connecting)
 		s->writing = WRITE_ENDING;
 	else
 		end_writing(s);
 	watch(s);
+}
+
+void uv_stream_connecting(struct world_stream *stream)
+{
+	strm_of(stream)->connecting = true;
 }
 
 struct world_peer uv_stream_peer(const struct world_stream *stream)

@@ -259,6 +259,12 @@ struct world_stream *world_connect_unix(struct world *w, const char *path,
 	return w->ops->connect_unix(w, path, err);
 }
 
+struct world_stream *world_connect_tcp(struct world *w, const char *address, int port,
+				       struct err *err)
+{
+	return w->ops->connect_tcp(w, address, port, err);
+}
+
 void world_stream_start(struct world_stream *s, const struct world_stream_events *ev,
 			void *arg)
 {

@@ -107,6 +107,11 @@ void world_listener_close(struct world_listener *l);
 struct world_stream *world_stream_open(struct world *w, int fd, struct err *err);
 struct world_stream *world_connect_unix(struct world *w, const char *path,
 					struct err *err);
+/* address: a number of IPv4 or IPv6.  NULL: refused at once.  Else the stream may be used
+ * at once: what is written waits (pending() stays above 0) until somebody is there; that
+ * nobody is comes as on_end with err. */
+struct world_stream *world_connect_tcp(struct world *w, const char *address, int port,
+				       struct err *err);
 void world_stream_start(struct world_stream *s, const struct world_stream_events *ev,
 			void *arg);
 /* Stop and go on reading.  A paused stream still sees that its peer has gone. */

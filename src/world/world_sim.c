@@ -367,6 +367,7 @@ static const struct world_ops ops = {
 	.listener_close = sim_listener_close,
 	.stream_open = sim_stream_open,
 	.connect_unix = sim_connect_unix,
+	.connect_tcp = sim_connect_tcp,
 	.stream_start = sim_stream_start,
 	.stream_pause = sim_stream_pause,
 	.stream_write = sim_stream_write,

@@ -274,6 +274,7 @@ static const struct world_ops ops = {
 	.listener_close = uv_listener_close,
 	.stream_open = uv_stream_open,
 	.connect_unix = uv_connect_unix,
+	.connect_tcp = uv_connect_tcp,
 	.stream_start = uv_stream_start,
 	.stream_pause = uv_stream_pause,
 	.stream_write = uv_stream_write,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include "laws_tcp.h"
 #include "storm.h"
 #include "world/world_sim.h"
 
@@ -165,6 +166,7 @@ int main(void)
 							 .uid = (int64_t)getuid(),
 							 .gid = 7 });
 		world_laws(w, "/sim/yard.sock");
+		laws_tcp(w);
 		OK(!world_stream_open(w, 0, &err) && err.code == ERR_UNSUPPORTED,
 		   "descriptors are refused in words: %s", err.text);
 		world_destroy(w);

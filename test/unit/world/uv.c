@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 
 #include "base/str.h"
+#include "laws_tcp.h"
 #include "storm.h"
 #include "world/log.h"
 
@@ -371,6 +372,7 @@ int main(void)
 		return END();
 	path = str_printf("%s/yard.sock", folder);
 	world_laws(w, path);
+	laws_tcp(w);
 	for (int i = 0; i < 10; i++) {
 		const char *wrong = storm_run(w, path);
 		OK(!wrong, "a storm passes: %s", wrong ? wrong : "nothing amiss");
