@@ -10,6 +10,7 @@
 #include "cli/array.h"
 #include "cli/attend.h"
 #include "cli/cli.h"
+#include "cli/data_flag.h"
 #include "cli/key.h"
 #include "cli/secret_flag.h"
 #include "cli/snapshot.h"
@@ -19,9 +20,10 @@
 struct run_args {
 	int64_t cpu, memory, count, least, retry, priority, time_limit;
 	const char *image, *name, *code, *group, *gpu, *models, *within;
-	struct opts_list secrets, env, inputs, outputs, where;
+	struct opts_list secrets, env, where;
+	struct data_flags data;
 	struct array_flags array;
-	bool detach, no_code, within_must, preemptible, dry_run;
+	bool per_device, detach, no_code, within_must, preemptible, dry_run;
 };
 
 #define INTO(field) OPT_INTO(struct run_args, field)
@@ -33,16 +35,16 @@ static const struct opt run_table[] = {
 	{ "gpu-model",  0,   OPT_TEXT,     INTO(models),     "MODELS",    "gpus of one of these models, such as a100,v100" },
 	{ "count",      'n', OPT_INT,      INTO(count),      "N",         "so many tasks at the same time (1)", 1, 4096 },
 	{ "min",        0,   OPT_INT,      INTO(least),      "N",         "start with so many tasks if there is no room for all", 1, 4096 },
+	{ "per-device", 0,   OPT_FLAG,     INTO(per_device), NULL,        "one process of the command for each device" },
 	{ "where",      'w', OPT_LIST,     INTO(where),      "LABEL=VALUE", "only on nodes with this label" },
 	{ "within",     0,   OPT_TEXT,     INTO(within),     "LEVEL",     "all tasks in one rack, switch, node or island if possible" },
 	{ "within-must", 0,  OPT_FLAG,     INTO(within_must), NULL,       "wait until --within can be had" },
-	{ "image",      0,   OPT_TEXT,     INTO(image),      "IMAGE",     "which files it sees; for now only host" },
+	{ "image",      0,   OPT_TEXT,     INTO(image),      "IMAGE",     "which files it sees: host, or an image of the catalogue" },
 	{ "env",        'e', OPT_LIST,     INTO(env),        "KEY=VALUE", "a variable; KEY alone takes yours" },
 	OPT_SECRET(struct run_args, secrets),
 	{ "name",       0,   OPT_TEXT,     INTO(name),       "NAME",      "what the job is called" },
-	{ "input",      'i', OPT_LIST,     INTO(inputs),     "NAME=PATH", "files to read, at /ml/input/data/NAME" },
-	{ "output",     'o', OPT_LIST,     INTO(outputs),    "NAME",      "a folder that is kept, at /ml/output/NAME" },
-	{ "code",       0,   OPT_TEXT,     INTO(code),       "DIR",       "this folder instead of the current one" },
+	OPT_DATA(struct run_args, data),
+	{ "code",       0,   OPT_TEXT,     INTO(code),       "DIR",       "this folder instead of the current one, or a URI" },
 	{ "no-code",    0,   OPT_FLAG,     INTO(no_code),    NULL,        "send no folder along" },
 	{ "group",      0,   OPT_TEXT,     INTO(group),      "GROUP",     "whose quota and share it counts against" },
 	{ "preemptible", 0,  OPT_FLAG,     INTO(preemptible), NULL,       "may be stopped and queued again to make way" },
@@ -127,6 +129,8 @@ static void put_job(struct json *j, const struct run_args *a)
 		json_i64(j, "count", a->count);
 	if (a->least)
 		json_i64(j, "min", a->least);
+	if (a->per_device)
+		json_bool(j, "per-device", true);
 	if (a->image)
 		json_str(j, "image", a->image);
 	if (a->group)
@@ -145,36 +149,29 @@ static void put_job(struct json *j, const struct run_args *a)
 		json_str(j, "time-limit", units_write_duration(a->time_limit, text));
 }
 
-static int put_pairs(struct json *j, const char *key, const struct opts_list *list,
-		     bool from_ours, struct err *err)
+static int put_env(struct json *j, const struct opts_list *list, struct err *err)
 {
 	if (!list->count)
 		return 0;
-	json_object(j, key);
+	json_object(j, "env");
 	for (size_t i = 0; i < list->count; i++) {
 		const char *text = list->items[i], *eq = strchr(text, '=');
 		AUTO_FREE char *name =
 			mem_strndup(text, eq ? (size_t)(eq - text) : strlen(text));
-		const char *value = eq ? eq + 1 : from_ours ? getenv(name) : NULL;
+		const char *value = eq ? eq + 1 : getenv(name);
 		if (!*name || !value)
 			return err_set(
-				err, ERR_INVALID, "--%s '%s': write %s",
-				from_ours ? "env" : "input", text,
-				from_ours ? "KEY=VALUE, or the KEY of a variable you have"
-					  : "NAME=PATH");
-		/* Relative to where we are, which the server is not. */
-		AUTO_FREE char *real =
-			from_ours || value[0] == '/' || strstr(value, "://")
-				? NULL
-				: realpath(value, NULL);
-		json_str(j, name, real ? real : value);
+				err, ERR_INVALID,
+				"--env '%s': write KEY=VALUE, or the KEY of a variable you have",
+				text);
+		json_str(j, name, value);
 	}
 	json_end(j);
 	return 0;
 }
 
 static int write_spec(const struct run_args *a, const struct opts_list *command,
-		      const char *hash, struct buf *out, struct err *err)
+		      const char *code, struct buf *out, struct err *err)
 {
 	struct json j;
 
@@ -188,21 +185,14 @@ static int write_spec(const struct run_args *a, const struct opts_list *command,
 	json_end(&j);
 	put_job(&j, a);
 	if (put_resources(&j, a, err) < 0 || put_where(&j, &a->where, err) < 0 ||
-	    put_pairs(&j, "env", &a->env, true, err) < 0 ||
-	    put_pairs(&j, "inputs", &a->inputs, false, err) < 0 ||
+	    put_env(&j, &a->env, err) < 0 || data_flags_write(&j, &a->data, err) < 0 ||
 	    secret_flag_write(&j, &a->secrets, err) < 0)
 		return -1;
-	if (a->outputs.count) {
-		json_array(&j, "outputs");
-		for (size_t i = 0; i < a->outputs.count; i++)
-			json_str(&j, NULL, a->outputs.items[i]);
-		json_end(&j);
-	}
 	if (array_flags_given(&a->array) &&
 	    array_flags_write(&j, "array", &a->array, err) < 0)
 		return -1;
-	if (*hash)
-		json_str(&j, "code", hash);
+	if (*code)
+		json_str(&j, "code", code);
 	json_end(&j);
 	return 0;
 }
@@ -229,11 +219,13 @@ static int run_run(struct cli *c, const void *args, const struct opts_list *oper
 	AUTO_BUF struct buf body = { 0 };
 	AUTO_ANSWER struct answer answer = { 0 };
 	char hash[PACK_HASH_HEX] = "", key[KEY_BYTES];
+	bool elsewhere = a->code && data_flag_is_uri(a->code);
 	struct err err;
 
-	if (!a->no_code && !a->dry_run && snapshot_send(c, a->code, hash, &err) < 0)
+	if (!a->no_code && !a->dry_run && !elsewhere &&
+	    snapshot_send(c, a->code, hash, &err) < 0)
 		return cli_fail(c, &err);
-	if (write_spec(a, operands, hash, &body, &err) < 0)
+	if (write_spec(a, operands, elsewhere ? a->code : hash, &body, &err) < 0)
 		return cli_fail(c, &err);
 	key_make(key);
 	struct request r = { .method = "POST",

@@ -2,6 +2,7 @@
 #include "cli/show.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -120,7 +121,8 @@ static void add_spec(const struct wire_job *w, struct buf *out)
 	for (size_t i = 0; i < s->role_count; i++)
 		add_role(&s->roles[i], out);
 	if (s->code)
-		line(out, "code", "%.12s", s->code);
+		line(out, "code", "%.*s", spec_code_is_hash(s->code) ? 12 : INT_MAX,
+		     s->code);
 	if (s->time_limit_ms)
 		line(out, "time limit", "%s",
 		     units_show_duration(s->time_limit_ms, limit));

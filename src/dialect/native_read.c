@@ -194,6 +194,15 @@ static void default_services(struct spec *s)
 				mem_strdup(s->roles[0].name ? s->roles[0].name : "main");
 }
 
+/* A long grace alone must not collide with a default that nobody wrote. */
+static void fit_grace(struct spec *s, const struct doc_node *root)
+{
+	if (!doc_get(root, "grace-max") && s->grace_max_ms < s->grace_ms)
+		s->grace_max_ms = s->grace_ms;
+	if (!doc_get(root, "grace") && s->grace_ms > s->grace_max_ms)
+		s->grace_ms = s->grace_max_ms;
+}
+
 static void read_job(struct native_reader *r, const struct doc_node *root)
 {
 	const struct field_set *const sets[] = { &native_job, &native_role, NULL };
@@ -211,6 +220,7 @@ static void read_job(struct native_reader *r, const struct doc_node *root)
 		read_short_form(r, root);
 	}
 	default_services(r->spec);
+	fit_grace(r->spec, root);
 }
 
 static void reader_fini(struct native_reader *r)

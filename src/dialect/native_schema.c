@@ -95,6 +95,9 @@ static void put_field(struct json *j, const struct field *f)
 	case FIELD_VALUES:
 	case FIELD_DEVICES:
 	case FIELD_WITHIN:
+	case FIELD_CONTRACT:
+	case FIELD_REQUIREMENTS:
+	case FIELD_METRICS:
 	case FIELD_PORTS:
 	case FIELD_INPUTS:
 	case FIELD_OUTPUTS:

@@ -212,6 +212,81 @@ static void read_within(struct native_reader *r, const struct field *f,
 		not_allowed(r, n, field_types[f->kind].allowed);
 }
 
+static void read_contract(struct native_reader *r, const struct field *f,
+			  const struct doc_node *n, void *at)
+{
+	if (n->kind != DOC_STRING || spec_contract_from_word(n->text, at) < 0)
+		not_allowed(r, n, field_types[f->kind].allowed);
+}
+
+static void read_requirements(struct native_reader *r, const struct field *f,
+			      const struct doc_node *n, void *object)
+{
+	struct spec *s = object;
+	size_t i = 0;
+
+	if (n->kind == DOC_BOOL) {
+		s->requirements.which = n->boolean ? REQUIREMENTS_ALL : REQUIREMENTS_NONE;
+		return;
+	}
+	if (n->kind != DOC_LIST) {
+		not_allowed(r, n, field_types[f->kind].allowed);
+		return;
+	}
+	if (!native_bounded(r, n, SPEC_LIST_MAX))
+		return;
+	s->requirements.which = REQUIREMENTS_ALL;
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		size_t before = native_enter_item(r, i++);
+		const char *text = text_of(r, c, "a requirement such as numpy>=1.26");
+		if (text)
+			spec_add_requirement(s, text);
+		native_leave(r, before);
+	}
+}
+
+static void read_metric(struct native_reader *r, const struct doc_node *n, struct spec *s)
+{
+	static const struct field fields[] = {
+		{ "name", FIELD_TEXT, offsetof(struct metric, name), NULL, NULL, 0, 0,
+		  NULL, NULL },
+		{ "pattern", FIELD_TEXT, offsetof(struct metric, pattern), NULL, NULL, 0,
+		  0, NULL, NULL },
+	};
+	static const struct field_set set = { "metric", fields, COUNT_OF(fields) };
+	const struct field_set *const sets[] = { &set, NULL };
+	const char *pattern;
+
+	if (n->key) { /* NAME: PATTERN */
+		pattern = text_of(r, n, "a regular expression with one group");
+		if (pattern)
+			spec_add_metric(s, n->key, pattern);
+		return;
+	}
+	if (n->kind != DOC_MAP) {
+		not_allowed(r, n, "{name: NAME, pattern: REGEX}");
+		return;
+	}
+	native_fields(r, &set, n, spec_add_metric(s, NULL, NULL));
+	native_unknown(r, sets, n);
+}
+
+static void read_metrics(struct native_reader *r, const struct field *f,
+			 const struct doc_node *n, void *object)
+{
+	size_t i = 0;
+
+	if (n->kind != DOC_LIST && !is_map(r, f, n))
+		return;
+	if (!native_bounded(r, n, SPEC_LIST_MAX))
+		return;
+	for (const struct doc_node *c = n->first; c; c = c->next) {
+		size_t before = c->key ? native_enter(r, c) : native_enter_item(r, i++);
+		read_metric(r, c, object);
+		native_leave(r, before);
+	}
+}
+
 static void read_port_fields(struct native_reader *r, const struct doc_node *n,
 			     struct port_ask *p)
 {
@@ -485,18 +560,33 @@ typedef void (*value_reader)(struct native_reader *r, const struct field *f,
 
 /* Kinds that get the field's own place; the others get the whole object (offset 0). */
 static const value_reader readers[FIELD_KIND_COUNT] = {
-	[FIELD_TEXT] = read_text,        [FIELD_BOOL] = read_bool,
-	[FIELD_INT] = read_int,          [FIELD_INT_OR] = read_int,
-	[FIELD_BYTES] = read_unit,       [FIELD_CPU] = read_unit,
-	[FIELD_DURATION] = read_unit,    [FIELD_COMMAND] = read_command,
-	[FIELD_TEXTS] = read_texts,      [FIELD_VALUES] = read_values,
-	[FIELD_DEVICES] = read_devices,  [FIELD_PORTS] = read_ports,
-	[FIELD_WITHIN] = read_within,    [FIELD_INPUTS] = read_channels,
-	[FIELD_OUTPUTS] = read_channels, [FIELD_SERVICES] = read_services,
-	[FIELD_AFTER] = read_jobs,       [FIELD_AFTER_OK] = read_jobs,
-	[FIELD_GROUP] = read_group,      [FIELD_RETRY] = read_group,
-	[FIELD_MODE] = read_mode,        [FIELD_SECRETS] = read_secrets,
-	[FIELD_ARRAY] = read_group,      [FIELD_SWEEP] = read_sweep,
+	[FIELD_TEXT] = read_text,
+	[FIELD_BOOL] = read_bool,
+	[FIELD_INT] = read_int,
+	[FIELD_INT_OR] = read_int,
+	[FIELD_BYTES] = read_unit,
+	[FIELD_CPU] = read_unit,
+	[FIELD_DURATION] = read_unit,
+	[FIELD_COMMAND] = read_command,
+	[FIELD_TEXTS] = read_texts,
+	[FIELD_VALUES] = read_values,
+	[FIELD_DEVICES] = read_devices,
+	[FIELD_PORTS] = read_ports,
+	[FIELD_WITHIN] = read_within,
+	[FIELD_INPUTS] = read_channels,
+	[FIELD_OUTPUTS] = read_channels,
+	[FIELD_SERVICES] = read_services,
+	[FIELD_AFTER] = read_jobs,
+	[FIELD_AFTER_OK] = read_jobs,
+	[FIELD_GROUP] = read_group,
+	[FIELD_RETRY] = read_group,
+	[FIELD_MODE] = read_mode,
+	[FIELD_SECRETS] = read_secrets,
+	[FIELD_ARRAY] = read_group,
+	[FIELD_SWEEP] = read_sweep,
+	[FIELD_CONTRACT] = read_contract,
+	[FIELD_METRICS] = read_metrics,
+	[FIELD_REQUIREMENTS] = read_requirements,
 };
 
 void native_value(struct native_reader *r, const struct field *f,

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "dialect/dialect.h"
+#include "http/catalog.h"
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "http/secret.h"
@@ -65,7 +66,7 @@ int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *
 	struct depot *d = ex->server->config.depot;
 	AUTO_FREE char *key = principal_key(ex->who);
 
-	if (!spec->code || (d && depot_code_has(d, spec->code, key) > 0))
+	if (!spec->code || !spec_code_is_hash(spec->code) || (d && depot_code_has(d, spec->code, key) > 0))
 		return 0;
 	return err_set(
 		err, ERR_CONFLICT,
@@ -90,7 +91,7 @@ void submit_spec(struct exchange *ex, struct spec *spec, const char *key,
 		    submitted, ex);
 }
 
-void handle_submit(struct exchange *ex)
+static void submit(struct exchange *ex)
 {
 	const struct dialect *native = dialect_find(DIALECT_NATIVE, NULL);
 	struct problems problems = { 0 };
@@ -103,8 +104,10 @@ void handle_submit(struct exchange *ex)
 	}
 	AUTO_SPEC struct spec *spec =
 		native->read(buf_str(&ex->body), ex->body.len, &problems);
-	if (spec)
+	if (spec) {
 		secret_check_spec(ex, spec, &problems);
+		images_check_spec(ex, spec, &problems);
+	}
 	bool refused = !spec || problems.count;
 	if (refused)
 		submit_refuse(ex, &problems);
@@ -121,6 +124,11 @@ void handle_submit(struct exchange *ex)
 	}
 	submit_spec(ex, TAKE(spec), key,
 		    (const char *const[]){ buf_str(&ex->body), NULL });
+}
+
+void handle_submit(struct exchange *ex)
+{
+	images_ready(ex, strstr(buf_str(&ex->body), "image"), submit);
 }
 
 void handle_schema(struct exchange *ex)

@@ -2,6 +2,7 @@
 /* role.h - what one kind of a job's tasks executes, and what each of them gets. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,13 +24,14 @@ struct role {
 	char **argv;      /* what is executed: { "sh", "-c", line } for a shell line */
 	size_t argc;      /* argv[argc] is NULL */
 	char *shell_line; /* as written, or NULL when argv was given */
-	char *image;      /* "host" */
+	char *image; /* "host", or a name or uri of the catalogue */
 	struct resources each; /* of one task */
 	struct pairs where;    /* labels that a node must have */
 	int64_t shm_bytes;     /* 0 before the check: half of the memory */
 	struct pairs env;
 	struct port_ask *ports; /* after the check: those of any number first */
 	size_t port_count;
+	bool per_device; /* one process of the command for each device of the task */
 	int fail_after; /* failed tasks that end the job as failed; SPEC_ALL: only when all did */
 	int succeed_after; /* succeeded tasks that end the job as succeeded; SPEC_ALL: when all did */
 };

@@ -4,13 +4,18 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
+#include "base/utf8.h"
 #include "job/spec_default.h"
+
+#define SPEC_HASH_HEX 64
 
 struct spec *spec_create(void)
 {
 	struct spec *s = mem_alloc(1, sizeof *s);
 
 	s->grace_ms = SPEC_GRACE_MS;
+	s->grace_max_ms = SPEC_GRACE_MAX_MS;
 	s->retry.backoff_ms = SPEC_BACKOFF_MS;
 	s->retry.backoff_max_ms = SPEC_BACKOFF_MAX_MS;
 	return s;
@@ -70,6 +75,14 @@ void spec_destroy(struct spec *s)
 		free(s->secrets[i].from);
 	}
 	free(s->secrets);
+	for (size_t i = 0; i < s->metric_count; i++) {
+		free(s->metrics[i].name);
+		free(s->metrics[i].pattern);
+	}
+	free(s->metrics);
+	for (size_t i = 0; i < s->requirements.count; i++)
+		free(s->requirements.items[i]);
+	free(s->requirements.items);
 	array_fini(&s->array);
 	free(s->roles);
 	free(s->services);
@@ -168,6 +181,24 @@ struct service *spec_add_service(struct spec *s, const char *name, const char *r
 	return v;
 }
 
+struct metric *spec_add_metric(struct spec *s, const char *name, const char *pattern)
+{
+	struct metric *m = add_one(&s->metrics, &s->metric_count, sizeof *m);
+
+	m->name = mem_strdup(name);
+	m->pattern = mem_strdup(pattern);
+	return m;
+}
+
+void spec_add_requirement(struct spec *s, const char *text)
+{
+	struct requirements *r = &s->requirements;
+	char **item = add_one(&r->items, &r->count, sizeof *r->items);
+
+	*item = mem_strdup(text);
+	r->which = REQUIREMENTS_ALL;
+}
+
 struct secret_use *spec_add_secret(struct spec *s, const char *name)
 {
 	struct secret_use *u = add_one(&s->secrets, &s->secret_count, sizeof *u);
@@ -206,13 +237,47 @@ struct resources spec_total(const struct spec *s)
 	return total;
 }
 
+bool spec_code_is_hash(const char *code)
+{
+	return strlen(code) == SPEC_HASH_HEX &&
+	       strspn(code, "0123456789abcdef") == SPEC_HASH_HEX;
+}
+
+bool spec_uri_is_host(const char *uri)
+{
+	return *uri == '/' || str_starts(uri, "file:");
+}
+
+static const char *const contracts[SPEC_CONTRACT_COUNT] = {
+	[SPEC_NATIVE] = "native",
+	[SPEC_ESTIMATOR] = "estimator",
+};
+
+const char *spec_contract_word(enum spec_contract c)
+{
+	return contracts[c];
+}
+
+int spec_contract_from_word(const char *word, enum spec_contract *out)
+{
+	for (enum spec_contract c = 0; c < SPEC_CONTRACT_COUNT; c++) {
+		if (str_eq(contracts[c], word)) {
+			*out = c;
+			return 0;
+		}
+	}
+	return -1;
+}
+
 char *spec_variable(const char *prefix, const char *name)
 {
 	struct buf b = { 0 };
+	size_t len = strlen(name), n;
 
 	buf_adds(&b, prefix);
-	for (; *name; name++) {
-		char c = *name;
+	for (size_t i = 0; i < len; i += n ? n : 1) {
+		char c = name[i];
+		n = utf8_sequence(name + i, len - i);
 		if (c >= 'a' && c <= 'z')
 			c = (char)(c - 'a' + 'A');
 		buf_addc(&b, (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_');

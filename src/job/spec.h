@@ -19,31 +19,14 @@
 #include "job/problem.h"
 #include "job/role.h"
 #include "job/secret_use.h"
+#include "job/spec_parts.h"
 
 #define SPEC_ROLES_MAX    64
 #define SPEC_TASKS_MAX    4096 /* of one job, all roles together */
 #define SPEC_NAME_MAX     128
+#define SPEC_IMAGE_MAX    512
 #define SPEC_BYTES_MAX    (256 << 10) /* of its canonical JSON */
 #define SPEC_PRIORITY_MAX 1000        /* from -1000 to 1000, 0 when not given */
-
-struct channel {
-	char *name, *uri; /* an output's uri may be NULL: the job's own storage */
-};
-
-struct service {
-	/* A named port of a role's first task, told to every task. */
-	char *name, *role, *port;
-};
-
-struct dependency {
-	int64_t job;
-	bool ok; /* after-ok: only if it succeeded; else after: once it ended anyhow */
-};
-
-struct retry {
-	int max; /* further attempts after the first; SPEC_ALL: no bound */
-	int64_t backoff_ms, backoff_max_ms; /* doubled every time, up to max */
-};
 
 struct spec {
 	char *name, *group;
@@ -57,14 +40,19 @@ struct spec {
 	size_t role_count;
 	struct retry retry;
 	int64_t time_limit_ms; /* 0: none. Of one attempt */
-	int64_t grace_ms;      /* between the stop signal and the kill */
+	int64_t grace_ms;      /* between the stop signal and the kill, */
+	int64_t grace_max_ms;  /* up to this while checkpoints are still being written */
+	enum spec_contract contract;
+	struct requirements requirements;
+	struct metric *metrics;
+	size_t metric_count;
 	struct channel *inputs, *outputs;
 	size_t input_count, output_count;
 	struct service *services;
 	size_t service_count;
 	struct dependency *after;
 	size_t after_count;
-	char *code;                 /* content hash of the snapshot, or NULL */
+	char *code;                 /* content hash of the snapshot, or a URI, or NULL */
 	struct secret_use *secrets; /* that every task gets */
 	size_t secret_count;
 	struct array array; /* count 0: it is one job */
@@ -77,12 +65,22 @@ struct channel *spec_add_input(struct spec *s, const char *name, const char *uri
 struct channel *spec_add_output(struct spec *s, const char *name, const char *uri);
 struct service *spec_add_service(struct spec *s, const char *name, const char *role,
 				 const char *port);
+struct metric *spec_add_metric(struct spec *s, const char *name, const char *pattern);
+void spec_add_requirement(struct spec *s, const char *text);
 struct secret_use *spec_add_secret(struct spec *s, const char *name);
 void spec_add_after(struct spec *s, int64_t job, bool ok);
 int spec_task_count(const struct spec *s);
 struct resources spec_total(const struct spec *s); /* of all tasks together */
 
-/* PREFIX_NAME for a task's environment: letters, digits and _, capitals; caller frees. */
+/* Whether code names a snapshot by its hash; else it is a URI. */
+bool spec_code_is_hash(const char *code);
+/* Whether a channel's uri is a path of this machine: "/x" or "file:". */
+bool spec_uri_is_host(const char *uri);
+const char *spec_contract_word(enum spec_contract c);
+int spec_contract_from_word(const char *word, enum spec_contract *out);
+
+/* PREFIX_NAME for a task's environment: capitals, digits and _, which also stands for each
+ * other character (not byte); caller frees. */
 char *spec_variable(const char *prefix, const char *name);
 
 /* Fills defaults; adds every problem it finds. */

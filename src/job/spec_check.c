@@ -139,57 +139,6 @@ static void check_roles(struct check *c, struct spec *s)
 			  SPEC_TASKS_MAX);
 }
 
-static bool has_dots(const char *path)
-{
-	for (const char *p = strstr(path, "/.."); p; p = strstr(p + 1, "/.."))
-		if (p[3] == '/' || !p[3])
-			return true;
-	return false;
-}
-
-static void check_uri(struct check *c, const char *leaf, const char *uri)
-{
-	const char *path = str_starts(uri, "file://") ? uri + strlen("file://") : uri;
-
-	if (strstr(path, "://"))
-		check_bad(
-			c, leaf,
-			"\"%s\": only folders and files of this machine for now; allowed is an absolute "
-			"path or file:///path",
-			uri);
-	else if (*path != '/' || has_dots(path))
-		check_bad(
-			c, leaf,
-			"\"%s\": allowed is an absolute path without \"..\", or file:///path",
-			uri);
-	else
-		check_text(c, leaf, uri);
-}
-
-static void check_channels(struct check *c, const char *what, const struct channel *list,
-			   size_t count, bool uri_needed)
-{
-	size_t at = check_enter(c, "%s", what);
-
-	check_count(c, "", count, SPEC_LIST_MAX);
-	for (size_t i = 0; i < count && i <= SPEC_LIST_MAX; i++) {
-		check_name(c, list[i].name, list[i].name, SPEC_NAME_MAX);
-		if (list[i].uri)
-			check_uri(c, list[i].name, list[i].uri);
-		else if (uri_needed)
-			check_bad(
-				c, list[i].name,
-				"says nothing; allowed is an absolute path or file:///path");
-		for (size_t k = 0; k < i; k++)
-			if (check_alike(list[k].name, list[i].name))
-				check_bad(
-					c, list[i].name,
-					"the names \"%s\" and \"%s\" are too much alike",
-					list[k].name, list[i].name);
-	}
-	check_leave(c, at);
-}
-
 static const struct role *role_named(const struct spec *s, const char *name)
 {
 	for (size_t i = 0; i < s->role_count; i++)
@@ -259,11 +208,13 @@ static void check_retry(struct check *c, const struct retry *r)
 	check_leave(c, at);
 }
 
-static void check_code(struct check *c, const char *hash)
+static void check_grace(struct check *c, const struct spec *s)
 {
-	if (strlen(hash) != 64 || strspn(hash, "0123456789abcdef") != 64)
-		check_bad(c, "code",
-			  "not the hash of a code snapshot (64 digits of 0-9a-f)");
+	check_span(c, "grace", s->grace_ms, SPEC_GRACE_MS_MAX);
+	if (s->grace_ms <= SPEC_GRACE_MS_MAX)
+		check_span(c, "grace-max", s->grace_max_ms, SPEC_GRACE_MS_MAX);
+	if (s->grace_max_ms < s->grace_ms)
+		check_bad(c, "grace-max", "smaller than grace");
 }
 
 void spec_check(struct spec *s, struct problems *out)
@@ -283,15 +234,12 @@ void spec_check(struct spec *s, struct problems *out)
 	check_hyperparameters(&c, s);
 	check_retry(&c, &s->retry);
 	check_span(&c, "time-limit", s->time_limit_ms, SPEC_LIMIT_MS_MAX);
-	check_span(&c, "grace", s->grace_ms, SPEC_GRACE_MS_MAX);
-	check_channels(&c, "inputs", s->inputs, s->input_count, true);
-	check_channels(&c, "outputs", s->outputs, s->output_count, false);
+	check_grace(&c, s);
+	check_data(&c, s);
 	check_services(&c, s);
 	check_after(&c, s);
 	check_array(&c, s);
 	check_secrets(&c, s);
-	if (s->code)
-		check_code(&c, s->code);
 	/* The bound also keeps what is stored within what doc.h reads back. */
 	if (out->count == before) {
 		AUTO_BUF struct buf json = { 0 };

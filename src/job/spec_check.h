@@ -34,6 +34,7 @@ void check_range(struct check *c, const char *leaf, int64_t v, int64_t min, int6
 void check_count(struct check *c, const char *leaf, size_t count, size_t max);
 
 void check_role(struct check *c, struct role *r); /* fills its defaults */
+void check_data(struct check *c, struct spec *s); /* what goes in and out */
 void check_array(struct check *c, struct spec *s);
 void check_array_bytes(struct check *c, const struct spec *s); /* when all else is well */
 void check_secrets(struct check *c, const struct spec *s);

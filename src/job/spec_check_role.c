@@ -222,6 +222,31 @@ static void check_completion(struct check *c, const struct role *r)
 	check_leave(c, at);
 }
 
+/* A name or reference; whether there is such an image the catalogue says. */
+static void check_image(struct check *c, const struct role *r)
+{
+	size_t n = strlen(r->image);
+
+	for (const char *at = r->image; *at; at++)
+		if ((unsigned char)*at <= ' ' || *at == 0x7f)
+			n = 0;
+	if (n == 0 || n > SPEC_IMAGE_MAX)
+		check_bad(c, "image", "1 to %d characters without spaces are wanted",
+			  SPEC_IMAGE_MAX);
+}
+
+/* One process a device: of which kind must be clear. */
+static void check_per_device(struct check *c, const struct role *r)
+{
+	if (!r->per_device)
+		return;
+	if (!r->each.devices[0].type[0])
+		check_bad(c, "per-device", "says nothing without resources.devices");
+	else if (DEVICE_KINDS_MAX > 1 && r->each.devices[1].type[0])
+		check_bad(c, "per-device",
+			  "there is more than one kind of devices in resources.devices");
+}
+
 void check_role(struct check *c, struct role *r)
 {
 	if (!r->name)
@@ -236,15 +261,12 @@ void check_role(struct check *c, struct role *r)
 			  r->least);
 	else if (r->least == r->count)
 		r->least = 0;
+	check_image(c, r);
 	check_command(c, r);
-	if (strcmp(r->image, "host") != 0)
-		check_bad(
-			c, "image",
-			"images come with the container engines in a later version; leave image out "
-			"or write image: host");
 	check_resources(c, r);
 	check_where(c, r);
 	check_env(c, r);
 	check_ports(c, r);
 	check_completion(c, r);
+	check_per_device(c, r);
 }

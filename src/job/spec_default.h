@@ -8,6 +8,7 @@
 #define SPEC_CPU_MILLI      1000
 #define SPEC_MEMORY_BYTES   (INT64_C(1) << 30)
 #define SPEC_GRACE_MS       INT64_C(30000)
+#define SPEC_GRACE_MAX_MS   INT64_C(300000)
 #define SPEC_BACKOFF_MS     INT64_C(10000)
 #define SPEC_BACKOFF_MAX_MS INT64_C(600000)
 
@@ -23,4 +24,6 @@
 #define SPEC_ARG_BYTES_MAX    (128 << 10) /* what Linux takes as one argument or variable */
 #define SPEC_LIST_MAX         256         /* inputs, outputs, services, dependencies */
 #define SPEC_PAIRS_MAX        2048        /* labels, variables, hyperparameters */
+#define SPEC_PATTERN_MAX      1024        /* bytes of a metric's pattern */
+#define SPEC_REQUIREMENT_MAX  1024        /* bytes of a line for pip */
 #define SPEC_NESTING_MAX      8           /* of a hyperparameter's value */

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The canonical JSON of a spec is a native job file with every default written out: what
- * the API shows can be submitted again.  Reading it back trusts it (it passed the check
- * before it was stored) but never so far that odd bytes could do harm. */
+ * the API shows can be submitted again. */
 #include <stdint.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "base/mem.h"
-#include "base/str.h"
 #include "base/units.h"
 #include "job/spec.h"
 
@@ -105,6 +102,8 @@ static void put_role(struct json *j, const struct role *r)
 			json_str(j, NULL, r->argv[i]);
 		json_end(j);
 	}
+	if (r->per_device)
+		json_bool(j, "per-device", true);
 	json_str(j, "image", r->image);
 	put_resources(j, r);
 	put_pairs(j, "where", &r->where, false);
@@ -182,6 +181,35 @@ static void put_secrets(struct json *j, const struct spec *s)
 	json_end(j);
 }
 
+static void put_requirements(struct json *j, const struct spec *s)
+{
+	const struct requirements *r = &s->requirements;
+
+	/* What is left out means as little as the contract gives by itself. */
+	if (r->count) {
+		json_array(j, "requirements");
+		for (size_t i = 0; i < r->count; i++)
+			json_str(j, NULL, r->items[i]);
+		json_end(j);
+	} else if (r->which == REQUIREMENTS_ALL || s->contract != SPEC_NATIVE) {
+		json_bool(j, "requirements", r->which == REQUIREMENTS_ALL);
+	}
+}
+
+static void put_metrics(struct json *j, const struct spec *s)
+{
+	if (!s->metric_count)
+		return;
+	json_array(j, "metrics");
+	for (size_t i = 0; i < s->metric_count; i++) {
+		json_object(j, NULL);
+		json_str(j, "name", s->metrics[i].name);
+		json_str(j, "pattern", s->metrics[i].pattern);
+		json_end(j);
+	}
+	json_end(j);
+}
+
 static void put_retry(struct json *j, const struct retry *r)
 {
 	json_object(j, "retry");
@@ -249,6 +277,11 @@ void spec_to_json(const struct spec *s, struct buf *out)
 	if (s->time_limit_ms)
 		put_span(&j, "time-limit", s->time_limit_ms);
 	put_span(&j, "grace", s->grace_ms);
+	put_span(&j, "grace-max", s->grace_max_ms);
+	if (s->contract != SPEC_NATIVE)
+		json_str(&j, "contract", spec_contract_word(s->contract));
+	put_requirements(&j, s);
+	put_metrics(&j, s);
 	put_channels(&j, "inputs", s->inputs, s->input_count);
 	put_channels(&j, "outputs", s->outputs, s->output_count);
 	put_pairs(&j, "hyperparameters", &s->hyperparameters, true);
@@ -260,272 +293,4 @@ void spec_to_json(const struct spec *s, struct buf *out)
 		json_str(&j, "code", s->code);
 	put_array(&j, &s->array);
 	json_end(&j);
-}
-
-/* Reading back.  A field that is absent keeps its default; one that makes no sense is
- * remembered by name and makes the whole reading fail. */
-struct take {
-	const char *bad;
-};
-
-static char *take_text(struct take *t, const struct doc_node *map, const char *key)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	if (!n || n->kind == DOC_NULL)
-		return NULL;
-	if (n->kind != DOC_STRING)
-		t->bad = key;
-	return n->kind == DOC_STRING ? mem_strdup(n->text) : NULL;
-}
-
-static void take_int(struct take *t, const struct doc_node *map, const char *key,
-		     int *out)
-{
-	const struct doc_node *n = doc_get(map, key);
-	int64_t v = 0;
-
-	if (!n)
-		return;
-	/* "all" and "forever" are the only words a number may be. */
-	if (n->kind == DOC_STRING)
-		*out = SPEC_ALL;
-	else if (n->kind == DOC_NUMBER &&
-		 str_to_i64(n->text, INT32_MIN, INT32_MAX, &v) == 0)
-		*out = (int)v;
-	else
-		t->bad = key;
-}
-
-static void take_unit(struct take *t, const struct doc_node *map, const char *key,
-		      int (*read)(const char *text, int64_t *out), int64_t *out)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	if (!n)
-		return;
-	if ((n->kind != DOC_STRING && n->kind != DOC_NUMBER) || read(n->text, out) < 0)
-		t->bad = key;
-}
-
-static void take_pairs(struct take *t, const struct doc_node *map, const char *key,
-		       struct pairs *out)
-{
-	const struct doc_node *n = doc_get(map, key);
-
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next) {
-		if (!c->key || c->kind != DOC_STRING)
-			t->bad = key;
-		else
-			pairs_set(out, c->key, c->text);
-	}
-}
-
-static void take_hyperparameters(const struct doc_node *map, struct pairs *out)
-{
-	const struct doc_node *n = doc_get(map, "hyperparameters");
-
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next) {
-		AUTO_BUF struct buf text = { 0 };
-		struct json j;
-		json_init(&j, &text);
-		doc_write_json(c, &j, NULL);
-		pairs_set(out, c->key ? c->key : "", buf_str(&text));
-	}
-}
-
-static void take_command(struct take *t, const struct doc_node *map, struct role *r)
-{
-	const struct doc_node *n = doc_get(map, "command");
-	AUTO_FREE const char **argv = NULL;
-	size_t argc = 0;
-
-	if (n && n->kind == DOC_STRING) {
-		role_set_shell(r, n->text);
-		return;
-	}
-	if (!n || n->kind != DOC_LIST) {
-		t->bad = "command";
-		return;
-	}
-	argv = mem_alloc(n->count, sizeof *argv);
-	for (const struct doc_node *c = n->first; c; c = c->next) {
-		if (c->kind == DOC_STRING)
-			argv[argc++] = c->text;
-		else
-			t->bad = "command";
-	}
-	role_set_argv(r, argv, argc);
-}
-
-static void take_devices(struct take *t, const struct doc_node *map,
-			 struct resources *out)
-{
-	for (const struct doc_node *c = map ? map->first : NULL; c; c = c->next) {
-		struct device_count d = { 0 };
-		if (!c->key || c->kind != DOC_NUMBER ||
-		    device_amount(c->text, DEVICES_MAX, &d) < 0 ||
-		    !resources_set_share(out, c->key, d.count, d.share_milli))
-			t->bad = "devices";
-	}
-}
-
-static void take_role(struct take *t, const struct doc_node *map, struct role *r)
-{
-	const struct doc_node *res = doc_get(map, "resources");
-	const struct doc_node *ports = doc_get(map, "ports"),
-			      *done = doc_get(map, "completion");
-
-	r->name = take_text(t, map, "name");
-	r->image = take_text(t, map, "image");
-	take_int(t, map, "count", &r->count);
-	take_int(t, map, "min", &r->least);
-	take_command(t, map, r);
-	take_unit(t, res, "cpu", units_cpu, &r->each.cpu_milli);
-	take_unit(t, res, "memory", units_bytes, &r->each.memory_bytes);
-	take_unit(t, res, "shm", units_bytes, &r->shm_bytes);
-	take_devices(t, doc_get(res, "devices"), &r->each);
-	take_pairs(t, map, "where", &r->where);
-	take_pairs(t, map, "env", &r->env);
-	for (const struct doc_node *c = ports ? ports->first : NULL; c; c = c->next) {
-		struct port_ask *p = role_add_port(r, c->key ? c->key : "");
-		take_int(t, c, "count", &p->count);
-		take_int(t, c, "port", &p->fixed);
-	}
-	take_int(t, done, "fail-after", &r->fail_after);
-	take_int(t, done, "succeed-after", &r->succeed_after);
-	if (!r->image)
-		r->image = mem_strdup("host");
-	if (!r->name)
-		t->bad = "roles";
-}
-
-static void take_after(struct take *t, const struct doc_node *map, const char *key,
-		       struct spec *s)
-{
-	const struct doc_node *n = doc_get(map, key);
-	int64_t id = 0;
-
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next) {
-		if (c->kind != DOC_NUMBER || str_to_i64(c->text, 1, INT64_MAX, &id) < 0)
-			t->bad = key;
-		else
-			spec_add_after(s, id, strcmp(key, "after-ok") == 0);
-	}
-}
-
-static void take_secrets(struct take *t, const struct doc_node *map, struct spec *s)
-{
-	const struct doc_node *n = doc_get(map, "secrets");
-
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next) {
-		struct secret_use *u = spec_add_secret(s, doc_str(c, "name", ""));
-		const char *mode = doc_str(c, "mode", NULL);
-
-		u->env = take_text(t, c, "env");
-		u->file = take_text(t, c, "file");
-		u->from = take_text(t, c, "from");
-		if (mode && secret_mode_read(mode, &u->mode) < 0)
-			t->bad = "mode";
-	}
-}
-
-static void take_lists(struct take *t, const struct doc_node *map, struct spec *s)
-{
-	const struct doc_node *n = doc_get(map, "inputs");
-
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_input(s, c->key ? c->key : "",
-			       c->kind == DOC_STRING ? c->text : NULL);
-	n = doc_get(map, "outputs");
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_output(s, c->key ? c->key : "",
-				c->kind == DOC_STRING ? c->text : NULL);
-	n = doc_get(map, "services");
-	for (const struct doc_node *c = n ? n->first : NULL; c; c = c->next)
-		spec_add_service(s, c->key ? c->key : "", doc_str(c, "role", ""),
-				 doc_str(c, "port", ""));
-	take_secrets(t, map, s);
-	take_after(t, map, "after", s);
-	take_after(t, map, "after-ok", s);
-}
-
-static void take_axis(struct take *t, const struct doc_node *n, struct axis *x)
-{
-	if (n->kind == DOC_STRING && axis_set_range(x, n->text) == 0)
-		return;
-	for (const struct doc_node *c = n->first; c; c = c->next) {
-		AUTO_BUF struct buf text = { 0 };
-		struct json j;
-		json_init(&j, &text);
-		doc_write_json(c, &j, NULL);
-		axis_add_value(x, buf_str(&text));
-	}
-	if (!x->count)
-		t->bad = "sweep";
-}
-
-static void take_array(struct take *t, const struct doc_node *map, struct array *a)
-{
-	const struct doc_node *n = doc_get(map, "array"), *sweep = doc_get(n, "sweep");
-
-	take_int(t, n, "count", &a->count);
-	take_int(t, n, "parallel", &a->parallel);
-	take_int(t, n, "stop-after-failures", &a->stop_after);
-	for (const struct doc_node *c = sweep ? sweep->first : NULL; c; c = c->next) {
-		if (a->axis_count == ARRAY_AXES_MAX || !c->key)
-			t->bad = "sweep";
-		else
-			take_axis(t, c, array_add_axis(a, c->key));
-	}
-	if (a->axis_count)
-		a->count = (int)array_grid(a);
-	if (a->count < 0 || a->count > ARRAY_MEMBERS_MAX)
-		t->bad = "array";
-}
-
-struct spec *spec_from_json(const struct doc_node *map, struct err *err)
-{
-	const struct doc_node *roles = doc_get(map, "roles"),
-			      *retry = doc_get(map, "retry");
-	AUTO_SPEC struct spec *s = spec_create();
-	struct take t = { 0 };
-
-	s->name = take_text(&t, map, "name");
-	s->group = take_text(&t, map, "group");
-	s->code = take_text(&t, map, "code");
-	take_int(&t, map, "priority", &s->priority);
-	s->preemptible = doc_bool(map, "preemptible", false);
-	s->within_must = doc_bool(map, "within-must", false);
-	if (level_from_word(doc_str(map, "within", "any"), &s->within) < 0)
-		t.bad = "within";
-	take_pairs(&t, map, "labels", &s->labels);
-	take_hyperparameters(map, &s->hyperparameters);
-	for (const struct doc_node *c = roles ? roles->first : NULL; c; c = c->next)
-		take_role(&t, c, spec_add_role(s));
-	take_int(&t, retry, "max", &s->retry.max);
-	take_unit(&t, retry, "backoff", units_duration, &s->retry.backoff_ms);
-	take_unit(&t, retry, "backoff-max", units_duration, &s->retry.backoff_max_ms);
-	take_unit(&t, map, "time-limit", units_duration, &s->time_limit_ms);
-	take_unit(&t, map, "grace", units_duration, &s->grace_ms);
-	take_lists(&t, map, s);
-	take_array(&t, map, &s->array);
-	if (!t.bad && (!s->name || !s->role_count))
-		t.bad = "name";
-	if (t.bad) {
-		err_set(err, ERR_CORRUPT, "a stored spec makes no sense at \"%s\"",
-			t.bad);
-		return NULL;
-	}
-	return TAKE(s);
-}
-
-struct spec *spec_copy(const struct spec *checked, struct err *err)
-{
-	AUTO_BUF struct buf text = { 0 };
-	AUTO_DOC struct doc *doc = NULL;
-
-	spec_to_json(checked, &text);
-	doc = doc_parse_json(buf_str(&text), text.len, err);
-	return doc ? spec_from_json(doc_root(doc), err) : NULL;
 }

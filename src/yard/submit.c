@@ -121,13 +121,15 @@ static int check_limits(const struct yard *y, const struct principal *who,
 static int check_inputs(const struct principal *who, const struct spec *s,
 			struct err *err)
 {
-	if (who->uid >= 0 || !s->input_count)
-		return 0;
-	return err_set(
-		err, ERR_DENIED,
-		"inputs: %s reads files of this machine, and '%s' has no account on it that "
-		"has come by the unix socket; send the files as code",
-		s->inputs[0].name, who->name);
+	for (size_t i = 0; i < s->input_count && who->uid < 0; i++)
+		if (spec_uri_is_host(s->inputs[i].uri))
+			return err_set(
+				err, ERR_DENIED,
+				"inputs: %s reads files of this machine, and '%s' has no "
+				"account on it that has come by the unix socket; send the "
+				"files as code",
+				s->inputs[i].name, who->name);
+	return 0;
 }
 
 int yard_check_submit(struct yard *y, const struct principal *who, const struct spec *s,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 #include "dialect/dialect.h"
 
 static const struct dialect *native;
@@ -35,7 +36,7 @@ static const char *json_of(const char *text)
 }
 
 #define REST                                                                             \
-	"\"retry\":{\"max\":0,\"backoff\":\"10s\",\"backoff-max\":\"10m\"},\"grace\":\"30s\"}"
+	"\"retry\":{\"max\":0,\"backoff\":\"10s\",\"backoff-max\":\"10m\"},\"grace\":\"30s\",\"grace-max\":\"5m\"}"
 #define DONE "\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}}],"
 
 static void short_form(void)
@@ -90,7 +91,7 @@ static const char whole_json[] =
 	"\"all\"}},{\"name\":\"worker\",\"count\":4,\"command\":[\"./w\",\"--x\"],\"image\":\"host\",\"resources\":"
 	"{\"cpu\":2,\"memory\":\"1953125Ki\",\"shm\":\"1000000\",\"devices\":{\"gpu\":1,\"npu:910\":2}},\"env\":"
 	"{\"K\":\"v\"},\"completion\":{\"fail-after\":2,\"succeed-after\":3}}],\"retry\":{\"max\":\"forever\","
-	"\"backoff\":\"1s\",\"backoff-max\":\"90m\"},\"time-limit\":\"90m\",\"grace\":\"0s\",\"inputs\":{\"data\":"
+	"\"backoff\":\"1s\",\"backoff-max\":\"90m\"},\"time-limit\":\"90m\",\"grace\":\"0s\",\"grace-max\":\"5m\",\"inputs\":{\"data\":"
 	"\"/data/set\",\"more\":\"file:///x\"},\"outputs\":{\"model\":null},\"hyperparameters\":{\"lr\":1e-4,"
 	"\"opt\":\"adam\",\"layers\":[1,2],\"deep\":{\"a\":null,\"b\":false}},\"services\":{\"ps\":{\"role\":"
 	"\"server\",\"port\":\"rpc\"}},\"after\":[12],\"after-ok\":[13,14],\"code\":"
@@ -237,8 +238,6 @@ static void wrong_values(void)
 	wrong("command: x\ninputs: {d: data}\n", "2:13 inputs.d",
 	      "allowed is an absolute path");
 	wrong("command: x\ninputs: {d: /a/../b}\n", "2:13 inputs.d", "without \"..\"");
-	wrong("command: x\ninputs: {d: s3://b/k}\n", "2:13 inputs.d",
-	      "only folders and files of this machine for now");
 	wrong("command: x\noutputs: {../d: /x}\n", "2:17 outputs.../d", "is not a name");
 	wrong("command: x\nafter: train\n", "2:8 after",
 	      "allowed is the number of a job, or a list of them");
@@ -395,6 +394,126 @@ static void secrets(void)
 #undef WITH
 }
 
+#define WITH(fields) "command: x\n" fields "\n"
+
+static void data_in_and_out(void)
+{
+	OK(strstr(json_of(WITH(
+			  "inputs: {a: /x, b: 'file:///x', c: 'pfs:/pfs/local/public', d: 'yard:x', e: 'nas://n/x', "
+			  "f: 'oss://b/k', g: 's3://b/k/', h: 'hdfs://h/x', i: 'webhdfs://h/x', j: 'https://h/x'}")),
+		  "\"g\":\"s3://b/k/\""),
+	   "inputs by every provider");
+	OK(strstr(json_of(WITH(
+			  "outputs: {a: 'pfs:/pfs/local/home/u/a', b: 'oss://b/k'}")),
+		  "\"outputs\":{\"a\":\"pfs:/pfs/local/home/u/a\",\"b\":\"oss://b/k\"}"),
+	   "outputs too");
+	OK(strstr(json_of(WITH("code: 'oss://b/src.tar.gz'")),
+		  "\"code\":\"oss://b/src.tar.gz\""),
+	   "and code");
+	wrong(WITH("inputs: {d: ftp://h/x}"), "2:13 inputs.d", "there is no \"ftp:\"");
+	wrong(WITH("inputs: {d: 's3:b/k'}"), "2:13 inputs.d", "write s3://BUCKET/KEY");
+	wrong(WITH("inputs: {d: 's3:///k'}"), "2:13 inputs.d", "write s3://BUCKET/KEY");
+	wrong(WITH("inputs: {d: 'file:x'}"), "2:13 inputs.d", "write file:///FOLDER");
+	wrong(WITH("inputs: {d: 'pfs:'}"), "2:13 inputs.d", "write pfs:PATH");
+	wrong(WITH("inputs: {d: 'pfs:../x'}"), "2:13 inputs.d", "without \"..\"");
+	wrong(WITH("inputs: {d: 'oss://b/../x'}"), "2:13 inputs.d", "without \"..\"");
+	wrong(WITH("inputs: {d: 'odps://p/tables/t'}"), "2:13 inputs.d", "MaxCompute");
+	wrong(WITH("outputs: {d: 'http://h/x'}"), "2:14 outputs.d",
+	      "cannot be written to");
+	wrong(WITH("code: train"), "2:7 code", "neither the hash");
+	wrong(WITH("code: ../train"), "2:7 code", "neither the hash");
+}
+
+static void packages(void)
+{
+	OK(strstr(json_of(WITH("requirements: true")), "\"requirements\":true"),
+	   "the code's own requirements");
+	OK(!strstr(json_of(WITH("requirements: false")), "requirements"),
+	   "which is said only where it is not so anyway");
+	OK(strstr(json_of(WITH("requirements: [numpy>=1.26, 'torch==2.*']")),
+		  "\"requirements\":[\"numpy>=1.26\",\"torch==2.*\"]"),
+	   "a list");
+	wrong(WITH("requirements: numpy"), "2:15 requirements", "true, false, or a list");
+	wrong(WITH("requirements: [\"a\\nb\"]"), "2:15 requirements",
+	      "entry 1 is not a requirement");
+	wrong(WITH("requirements: [[a]]"), "2:16 requirements[0]", "a requirement such");
+	wrong(WITH("pip: [numpy]"), "2:1 pip", "did you mean \"requirements\"?");
+}
+
+static void metrics(void)
+{
+	static const char want[] =
+		"\"metrics\":[{\"name\":\"train/loss\",\"pattern\":\"loss=([0-9.]+)\"}]";
+
+	OK(strstr(json_of(WITH("metrics: {train/loss: 'loss=([0-9.]+)'}")), want),
+	   "metrics by name");
+	OK(strstr(json_of(WITH(
+			  "metrics: [{name: train/loss, pattern: 'loss=([0-9.]+)'}]")),
+		  want),
+	   "or as a list");
+	OK(*json_of(WITH("metrics: {a: '\\(x[](]:(?:y)(?P<v>[0-9]+(?=z))'}")) == '{',
+	   "only what captures is a group");
+	wrong(WITH("metrics: {a: 'loss=[0-9]+'}"), "2:10 metrics[0].pattern",
+	      "has 0 groups");
+	wrong(WITH("metrics: {a: '(x)(y)'}"), "2:10 metrics[0].pattern", "has 2 groups");
+	wrong(WITH("metrics: [{name: a}]"), "2:11 metrics[0].pattern", "is needed");
+	wrong(WITH("metrics: [{pattern: '(a)'}]"), "2:11 metrics[0].name", "is needed");
+	wrong(WITH("metrics: [{name: a, regex: '(a)'}]"),
+	      "2:21 metrics[0].regex, 2:11 metrics[0].pattern", "no such field");
+}
+
+static void contracts(void)
+{
+	const char *name = "contract: estimator\ninputs: {'Dir x': /d, \"\\u6570\": /e, "
+			   "a-b: /f, a.b: /g}";
+	AUTO_FREE char *text = str_printf(WITH("%s"), name);
+
+	OK(strstr(json_of(WITH("contract: estimator")),
+		  "\"contract\":\"estimator\",\"requirements\":true,\"outputs\":"
+		  "{\"model\":null,\"checkpoints\":null,\"logs\":null}"),
+	   "an estimator's job has three outputs and installs its requirements");
+	OK(strstr(json_of(WITH("contract: estimator\nrequirements: false\n"
+			       "outputs: {tensorboard: /tb, x: /x}")),
+		  "\"requirements\":false,\"outputs\":{\"logs\":\"/tb\",\"x\":\"/x\","
+		  "\"model\":null,\"checkpoints\":null}"),
+	   "tensorboard is another name of logs");
+	OK(strstr(json_of(text), "\"Dir x\":\"/d\",\"\xe6\x95\xb0\":\"/e\""),
+	   "its channels have any name, also such that become one variable");
+	wrong(WITH("contract: estimator\noutputs: [tensorboard, logs]"),
+	      "3:11 outputs.tensorboard", "the same folder");
+	wrong(WITH("contract: estimator\ninputs: {a/b: /x, ..: /y}"),
+	      "3:15 inputs.a/b, 3:23 inputs...", "not the name of a folder");
+	wrong(WITH("contract: pai"), "2:11 contract", "native or estimator");
+	OK(strstr(json_of(WITH("grace: 10m")), "\"grace\":\"10m\",\"grace-max\":\"10m\""),
+	   "the longest grace is no shorter than the grace");
+	wrong(WITH("grace: 10m\ngrace-max: 5m"), "3:12 grace-max", "smaller than grace");
+	wrong(WITH("per-device: true"), "2:13 per-device",
+	      "nothing without resources.devices");
+	wrong(WITH("per-device: true\nresources: {devices: {gpu: 1, npu: 1}}"),
+	      "2:13 per-device", "more than one kind");
+	OK(strstr(json_of(WITH("per-device: true\nresources: {devices: {gpu: 2}}")),
+		  "\"per-device\":true"),
+	   "one process a device");
+}
+
+/* Specs are stored as they were written, and read for ever. */
+static void stored_before(void)
+{
+	static const char old[] =
+		"{\"name\":\"n\",\"priority\":0,\"preemptible\":false,\"roles\":[{\"name\":\"main\",\"count\":1,"
+		"\"command\":\"x\",\"image\":\"host\",\"resources\":{\"cpu\":1,\"memory\":\"1Gi\",\"shm\":\"512Mi\"},"
+		"\"completion\":{\"fail-after\":1,\"succeed-after\":\"all\"}}],\"retry\":{\"max\":0,\"backoff\":"
+		"\"10s\",\"backoff-max\":\"10m\"},\"grace\":\"10m\",\"inputs\":{\"d\":\"/x\"}}";
+	AUTO_DOC struct doc *d = doc_parse_json(old, strlen(old), NULL);
+	AUTO_SPEC struct spec *s = spec_from_json(doc_root(d), NULL);
+
+	OK(s && s->contract == SPEC_NATIVE && !s->roles[0].per_device &&
+		   s->requirements.which == REQUIREMENTS_NONE && !s->metric_count &&
+		   s->grace_max_ms == s->grace_ms,
+	   "a spec of an older yard is read, and asks for nothing new");
+}
+#undef WITH
+
 static void table(void)
 {
 	struct err err = { 0 };
@@ -417,6 +536,11 @@ int main(void)
 	large();
 	forms();
 	secrets();
+	data_in_and_out();
+	packages();
+	metrics();
+	contracts();
+	stored_before();
 	table();
 	return END();
 }
