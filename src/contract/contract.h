@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "job/bundle.h"
@@ -15,13 +16,38 @@ struct contract_peers;
 struct contract_peers *contract_peers_create(const struct job *j);
 void contract_peers_destroy(struct contract_peers *p); /* NULL is fine */
 
+/* A folder of the host's that a task finds besides its inputs and outputs. */
+struct contract_mount {
+	const char *target, *source;
+	bool read_only;
+};
+
+/* What pip is told by the yard, beside its own configuration. */
+struct contract_pip {
+	const char *wheels; /* host folder of packages, or NULL */
+	bool no_index;      /* only those of wheel folders are looked for */
+	/* Of the submitter, in private mode: pip's variables, "PIP_X=y", NULL behind the
+	 * last, or NULL; and their pip.conf, or NULL. */
+	const char *const *variables;
+	const char *config;
+};
+
 /* Host folders the depot made ready for this job; all strings borrowed. */
 struct contract_places {
 	const char *attempt_folder;
-	const char *code;           /* unpacked snapshot, or NULL */
-	const char *const *inputs;  /* by spec->inputs, host paths */
+	const char *yard;          /* what tells this yard from others; NULL: "" */
+	const char *code;          /* unpacked snapshot, or NULL */
+	const char *requirements;  /* text of the code's requirements.txt, or NULL */
+	bool code_wheels;          /* the code has a folder wheels/ beside it */
+	const char *const *inputs; /* by spec->inputs, host paths */
+	const char *const
+		*input_files;       /* by spec->inputs: the base name of what is one file,
+					 * NULL of a folder; NULL: all are folders */
 	const char *const *outputs; /* by spec->outputs, host paths */
-	const char *user_path;      /* PATH of the submitter in private mode, or NULL */
+	const struct contract_mount *mounts;
+	size_t mount_count;
+	struct contract_pip pip;
+	const char *user_path; /* PATH of the submitter in private mode, or NULL */
 	int64_t uid_base, uid_count;
 	const struct contract_peers *peers; /* NULL: made for this one task */
 };

@@ -22,7 +22,11 @@
 /* What a job's tasks get from the host; strings are the depot's, valid during the callback. */
 struct depot_places {
 	const char *code; /* or NULL */
+	const char *requirements; /* text of the code's requirements.txt, or NULL */
+	bool code_wheels;         /* the code has a folder wheels/ beside it */
 	const char *const *inputs;
+	const char *const *input_files; /* base name of an input that is one file, NULL of a
+					 * folder; NULL: all are folders */
 	const char *const *outputs;
 };
 
