@@ -113,6 +113,15 @@ static void text(const struct wire_event *e, struct buf *out)
 	buf_adds(out, doc_str(e->body, "text", ""));
 }
 
+static void killed(const struct wire_event *e, struct buf *out)
+{
+	const char *by = doc_str(e->body, "by", NULL);
+
+	buf_adds(out, "killed what still ran");
+	if (by)
+		buf_printf(out, " at once, for %s", by);
+}
+
 /* clang-format off */
 static const struct {
 	enum event_kind kind;
@@ -124,6 +133,8 @@ static const struct {
 	{ EV_STARTED,   TABLE_BUSY,  task },
 	{ EV_EXITED,    TABLE_PLAIN, exited },
 	{ EV_STOP,      TABLE_WARN,  stop },
+	{ EV_EXTENDED,  TABLE_WARN,  text },
+	{ EV_GRACE_OVER, TABLE_WARN, killed },
 	{ EV_RETRY,     TABLE_WARN,  retry },
 	{ EV_ENDED,     TABLE_PLAIN, ended },
 	{ EV_PRIORITY,  TABLE_PLAIN, priority },

@@ -68,6 +68,8 @@ static const struct field retry[] = {
 	  "Pause before the first further attempt; doubled each time.", "10s", 0, 0, NULL, NULL },
 	{ "backoff-max", FIELD_DURATION, IN_JOB(retry.backoff_max_ms),
 	  "Longest pause.", "10m", 0, 0, NULL, NULL },
+	{ "time-limit", FIELD_BOOL, IN_JOB(retry.time_limit),
+	  "Also after an attempt that reached its time limit.", "false", 0, 0, NULL, NULL },
 };
 static const struct field_set retry_set = SET("retry", retry);
 

@@ -26,16 +26,17 @@ enum event_kind {
 	EV_STARTED,   /* attempt, task */
 	EV_EXITED,    /* attempt, task, exit */
 	EV_STOP, /* stop, by, text: asked to stop, and why; way: for which job it gives way */
-	EV_GRACE_OVER, /* what still runs is killed */
-	EV_COLLECTED,  /* attempt; text: what could not be kept, or NULL */
-	EV_RETRY,    /* attempt, until_ms, text (why): another attempt after the pause */
-	EV_REQUEUED, /* the pause is over */
-	EV_ENDED,    /* outcome, text (one sentence) */
-	EV_QUOTA,    /* job 0: by, scope ("user" or "group"), name, quota */
+	EV_GRACE_OVER, /* what still runs is killed; by: who wanted that at once, or NULL */
+	EV_COLLECTED, /* attempt; text: what could not be kept, or NULL */
+	EV_RETRY,     /* attempt, until_ms, text (why): another attempt after the pause */
+	EV_REQUEUED,  /* the pause is over */
+	EV_ENDED,     /* outcome, text (one sentence) */
+	EV_QUOTA,     /* job 0: by, scope ("user" or "group"), name, quota */
 	EV_USER, /* job 0: name, uid (-1: none), slot: which range of host uids is theirs */
 	EV_AUDIT, /* job 0: by, scope (what was done: "user.add"), name (to what), text (more, or NULL) */
 	EV_PRIORITY, /* by, priority: from now on */
 	EV_MEMBER, /* of an array: index, member (its job), outcome, count: one of its members has ended */
+	EV_EXTENDED, /* attempt, until_ms, text: its checkpoints still grow, its grace lasts until then */
 	EVENT_KIND_COUNT
 };
 

@@ -172,6 +172,8 @@ bool job_legal(const struct job *j, const struct event *e)
 		return task_legal(j, e);
 	if (e->kind == EV_PRIORITY)
 		return j->state != JOB_ENDED;
+	if (e->kind == EV_EXTENDED)
+		return j->state == JOB_STOPPING && !j->killed && e->attempt == j->attempt;
 	if (!step_of[e->kind].is_step || !life_step(j->state, step_for(j, e)).legal)
 		return false;
 	if (e->kind == EV_MEMBER)
@@ -203,7 +205,8 @@ static void reset_attempt(struct job *j, const struct event *e)
 	j->started_ms = 0;
 	j->stop = STOP_NONE;
 	j->way = 0;
-	j->killed = false;
+	j->killed = j->killed_now = false;
+	j->grace_until_ms = 0;
 	j->decided = OUTCOME_NONE;
 	j->first_failed = -1;
 	number_placed(j, e);
@@ -391,6 +394,31 @@ static void note_way(struct job *j)
 		w->lost_ms += last_end(j, j->stop_ms) - j->started_ms;
 }
 
+/* It said itself that it was done, or took its notice and left. */
+static bool left_by_itself(const struct task_exit *x)
+{
+	return exit_ok(x) || x->kind == EXIT_UNSTARTED ||
+	       (x->kind == EXIT_STOPPED && !x->signal);
+}
+
+/* One that never began wrote nothing: what was so before is so still. */
+static int64_t first_cut(const struct job *j)
+{
+	int64_t first = 0;
+	bool began = false;
+
+	for (size_t i = 0; i < j->task_count; i++) {
+		const struct task *t = &j->tasks[i];
+
+		if (t->exit.kind == EXIT_LOST)
+			return -1;
+		began |= t->exit.kind != EXIT_UNSTARTED;
+		if (!left_by_itself(&t->exit) && (!first || t->ended_ms < first))
+			first = t->ended_ms;
+	}
+	return began ? first : j->cut_ms;
+}
+
 static void set_reason(struct job *j, const char *text)
 {
 	free(j->reason);
@@ -408,12 +436,14 @@ static void note(struct job *j, const struct event *e)
 		break;
 	case EV_GRACE_OVER:
 		j->killed = true;
+		j->killed_now = e->by != NULL;
 		break;
 	case EV_RETRY:
 		j->failures += j->stop != STOP_PREEMPTED;
 		if (j->stop == STOP_PREEMPTED)
 			note_way(j);
 		j->retry_at_ms = e->until_ms;
+		j->cut_ms = first_cut(j);
 		j->stop = STOP_NONE;
 		set_reason(j, e->text);
 		for (size_t i = 0; i < j->task_count; i++)
@@ -441,7 +471,8 @@ static void note(struct job *j, const struct event *e)
 	case EV_QUOTA:
 	case EV_USER:
 	case EV_AUDIT:
-	case EV_PRIORITY: /* no step of its life: see apply_priority() */
+	case EV_EXTENDED: /* neither are these steps of its life */
+	case EV_PRIORITY: /* see apply_priority() */
 	case EV_MEMBER:   /* see apply_member() */
 	case EVENT_KIND_COUNT:
 		break;
@@ -464,6 +495,10 @@ uint32_t job_apply(struct job *j, const struct event *e)
 		return apply_member(j, e);
 	if (e->kind == EV_PRIORITY)
 		return apply_priority(j, e);
+	if (e->kind == EV_EXTENDED) {
+		j->grace_until_ms = e->until_ms;
+		return 0;
+	}
 	if (e->kind == EV_STARTED)
 		return apply_started(j, e);
 	if (e->kind == EV_EXITED)

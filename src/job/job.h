@@ -58,10 +58,15 @@ struct job {
 	struct role_tally *tallies;        /* by role, of this attempt */
 	enum stop_kind stop; /* of this attempt; STOP_USER once asked stays */
 	char *stop_by, *stop_text;
-	int64_t way;      /* of STOP_PREEMPTED: the job it gives way to */
-	struct ways ways; /* of earlier attempts */
-	bool killed;      /* grace was over */
-	int64_t age_ms;   /* since when it waits, with what it ran before it gave way */
+	int64_t way;            /* of STOP_PREEMPTED: the job it gives way to */
+	struct ways ways;       /* of earlier attempts */
+	bool killed;            /* grace was over, */
+	bool killed_now;        /* because somebody wanted it to be */
+	int64_t grace_until_ms; /* put off: its checkpoints grew; 0: as its spec says */
+	/* When the attempt before was cut off in the middle, the first task of it: what was
+	 * being written then is not whole.  0: all left by themselves; -1: nobody knows when. */
+	int64_t cut_ms;
+	int64_t age_ms; /* since when it waits, with what it ran before it gave way */
 	int64_t submitted_ms, queued_ms, placed_ms, started_ms, stop_ms, retry_at_ms,
 		ended_ms;
 	enum outcome decided; /* by the completion policy, as soon as it is fulfilled */

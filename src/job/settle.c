@@ -137,11 +137,21 @@ static void stopped_words(const struct job *j, struct buf *out)
 	else if (!ran(j))
 		buf_adds(out, j->attempt ? " while it waited for its next attempt"
 					 : " before it ran");
+	else if (j->killed_now)
+		buf_adds(out, "; it was killed at once, as was asked");
 	else if (j->killed)
 		buf_adds(out,
 			 "; it did not end by itself in its grace period and was killed");
 	if (j->stop_text && *j->stop_text)
 		buf_printf(out, ": %s", j->stop_text);
+}
+
+static void limit_words(const struct job *j, struct buf *out)
+{
+	char limit[UNITS_TEXT_MAX];
+
+	buf_printf(out, "reached its time limit of %s",
+		   units_show_duration(j->spec->time_limit_ms, limit));
 }
 
 static void ended_words(const struct job *j, enum outcome o, struct buf *out)
@@ -160,9 +170,9 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 		return;
 	}
 	if (j->stop == STOP_TIME_LIMIT) {
-		char limit[UNITS_TEXT_MAX];
-		buf_printf(out, "reached its time limit of %s",
-			   units_show_duration(j->spec->time_limit_ms, limit));
+		limit_words(j, out);
+		if (j->spec->retry.max != 0 && j->spec->retry.time_limit)
+			buf_printf(out, " (attempt %d, no more retries)", j->attempt);
 		return;
 	}
 	if (o == OUTCOME_SUCCEEDED) {
@@ -197,7 +207,9 @@ static void way_words(const struct job *j, struct buf *out)
 static bool may_retry(const struct job *j, enum outcome o)
 {
 	if (j->stop == STOP_USER || j->stop == STOP_DEPENDENCY || j->stop == STOP_ARRAY ||
-	    j->stop == STOP_TIME_LIMIT || job_is_array(j))
+	    job_is_array(j))
+		return false;
+	if (j->stop == STOP_TIME_LIMIT && !j->spec->retry.time_limit)
 		return false;
 	if (j->stop == STOP_PREEMPTED)
 		return o != OUTCOME_SUCCEEDED;
@@ -223,6 +235,8 @@ void job_settle(const struct job *j, int64_t now_ms, struct event *out)
 		out->until_ms = gave_way ? now_ms : now_ms + backoff_ms(j);
 		if (gave_way)
 			way_words(j, &words);
+		else if (j->stop == STOP_TIME_LIMIT)
+			limit_words(j, &words);
 		else
 			failure_words(j, &words);
 		out->text = buf_take(&words);

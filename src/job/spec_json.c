@@ -216,6 +216,8 @@ static void put_retry(struct json *j, const struct retry *r)
 	put_or_word(j, "max", r->max, "forever");
 	put_span(j, "backoff", r->backoff_ms);
 	put_span(j, "backoff-max", r->backoff_max_ms);
+	if (r->time_limit)
+		json_bool(j, "time-limit", true);
 	json_end(j);
 }
 

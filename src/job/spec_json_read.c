@@ -287,6 +287,7 @@ struct spec *spec_from_json(const struct doc_node *map, struct err *err)
 	take_int(&t, retry, "max", &s->retry.max);
 	take_unit(&t, retry, "backoff", units_duration, &s->retry.backoff_ms);
 	take_unit(&t, retry, "backoff-max", units_duration, &s->retry.backoff_max_ms);
+	s->retry.time_limit = doc_bool(retry, "time-limit", false);
 	take_unit(&t, map, "time-limit", units_duration, &s->time_limit_ms);
 	take_unit(&t, map, "grace", units_duration, &s->grace_ms);
 	take_contract(&t, map, s);

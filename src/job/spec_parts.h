@@ -42,4 +42,5 @@ struct dependency {
 struct retry {
 	int max; /* further attempts after the first; SPEC_ALL: no bound */
 	int64_t backoff_ms, backoff_max_ms; /* doubled every time, up to max */
+	bool time_limit; /* also after an attempt that reached its time limit */
 };

@@ -182,7 +182,7 @@ static void unknown_fields(void)
 	wrong("roles:\n- {name: a, command: x, replicas: 2}\n", "2:25 roles[0].replicas",
 	      "did you mean \"count\"?");
 	wrong("command: x\nretry: {maximum: 3}\n", "2:9 retry.maximum",
-	      "allowed are max, backoff, backoff-max");
+	      "allowed are max, backoff, backoff-max, time-limit");
 }
 
 static void wrong_values(void)
