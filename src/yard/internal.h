@@ -81,6 +81,10 @@ const char *yard_group_of(const struct principal *who, const struct spec *s);
 int yard_check_priority(const struct yard *y, const struct principal *who, int priority,
 			struct err *err);
 
+/* range.c: whether uids are left for that user or "@group", who gets the next ones */
+int yard_check_range(const struct yard *y, const char *key, struct err *err);
+void yard_range_note(struct yard *y, const char *key);
+
 /* boot.c */
 int yard_boot(struct yard *y, struct err *err);
 

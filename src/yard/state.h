@@ -67,6 +67,7 @@ struct refusal {
 struct user {
 	char name[NAME_MAX_BYTES];
 	int slot;
+	int64_t seq; /* of the event that gave it; durable once that is committed */
 };
 
 struct quota_entry {

@@ -74,19 +74,6 @@ const char *yard_group_of(const struct principal *who, const struct spec *s)
 	return s->group && *s->group ? s->group : who->group;
 }
 
-/* A range that wrapped around would be other people's uids. */
-static int check_uids(const struct yard *y, const struct principal *who, struct err *err)
-{
-	int64_t slots = y->user_slots;
-
-	if (y->config.uid_base < 0 || map_gets(y->users, who->name) ||
-	    y->config.uid_base + (slots + 1) * WHO_RANGE <= WHO_UID_END)
-		return 0;
-	return err_set(err, ERR_CONFLICT,
-		       "no uids are left for a further user: %lld have their %d each",
-		       (long long)slots, WHO_RANGE);
-}
-
 int yard_check_priority(const struct yard *y, const struct principal *who, int priority,
 			struct err *err)
 {
@@ -144,7 +131,7 @@ int yard_check_submit(struct yard *y, const struct principal *who, const struct 
 			"group: %s is not in group '%s'; leave it out or write '%s'",
 			who->name, group, who->group);
 	if (check_inputs(who, s, err) < 0 || check_limits(y, who, s, err) < 0 ||
-	    check_uids(y, who, err) < 0 || check_dependencies(y, who, s, err) < 0)
+	    yard_check_range(y, who->name, err) < 0 || check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);
 }
@@ -156,7 +143,7 @@ static void ensure_user(struct yard *y, const struct principal *who)
 	if (y->config.uid_base < 0 || map_gets(y->users, who->name))
 		return;
 	e.name = mem_strdup(who->name);
-	yard_note_user(y, who->name, y->user_slots);
+	yard_range_note(y, who->name);
 	yard_record(y, &e, NULL, NULL);
 }
 
