@@ -31,6 +31,7 @@ struct client {
 	char *in;
 	size_t at, len; /* what was read and not yet taken */
 	bool eof, send_failed;
+	int status; /* of the last answer; 0: none came */
 };
 
 struct client *client_create(const struct server *s, bool may_start,
@@ -155,9 +156,12 @@ static int send_request(struct client *c, const struct request *r, struct err *e
 		http_write_header(&out, "Connection", "Upgrade");
 		http_write_header(&out, "Upgrade", r->upgrade);
 	}
-	if (r->write_body)
+	for (size_t i = 0; i < r->header_count; i++)
+		http_write_header(&out, r->headers[i].name, r->headers[i].value);
+	if (r->write_body && !r->sized)
 		http_write_header(&out, "Transfer-Encoding", "chunked");
-	else if (r->body || str_eq(r->method, "POST") || str_eq(r->method, "PUT"))
+	else if (r->body || r->sized || str_eq(r->method, "POST") ||
+		 str_eq(r->method, "PUT"))
 		http_write_length(&out, r->body_len);
 	http_write_head_end(&out);
 	if (r->body)
@@ -166,10 +170,9 @@ static int send_request(struct client *c, const struct request *r, struct err *e
 		http_parser_no_body(c->parser);
 	if (client_write(c, out.data, out.len, err) < 0)
 		return -1;
-	if (!r->write_body)
-		return 0;
-	return r->write_body(r->arg, c, err) < 0 ? -1
-						 : client_write(c, "0\r\n\r\n", 5, err);
+	if (r->write_body && r->write_body(r->arg, c, err) < 0)
+		return -1;
+	return r->write_body && !r->sized ? client_write(c, "0\r\n\r\n", 5, err) : 0;
 }
 
 int client_fill(struct client *c, struct err *err)
@@ -224,6 +227,29 @@ static enum http_item next_blocking(struct client *c, struct http_piece *piece,
 	}
 }
 
+enum http_item client_next_waiting(struct client *c, struct http_piece *piece,
+				   struct err *err)
+{
+	enum http_item item = next_blocking(c, piece, err);
+
+	if (item == HTTP_ITEM_FAILED)
+		c->status = 0;
+	if (item == HTTP_ITEM_FAILED ||
+	    (item == HTTP_ITEM_END && !http_parser_head(c->parser)->keep_alive))
+		client_drop(c);
+	return item;
+}
+
+int client_status(const struct client *c)
+{
+	return c->status;
+}
+
+const char *client_header(const struct client *c, const char *name)
+{
+	return c->parser ? http_head_get(http_parser_head(c->parser), name) : NULL;
+}
+
 static int read_body(struct client *c, struct buf *out, struct err *err)
 {
 	struct http_piece piece = { NULL, 0 };
@@ -240,6 +266,7 @@ static int read_body(struct client *c, struct buf *out, struct err *err)
 			return 0;
 		default:
 			client_drop(c);
+			c->status = 0;
 			return -1;
 		}
 	}
@@ -253,6 +280,7 @@ static int exchange(struct client *c, const struct request *r, int *status, bool
 	struct err later;
 
 	*broke = false;
+	c->status = 0;
 	if (open_connection(c, err) < 0) {
 		*broke = !c->refused;
 		return -1;
@@ -272,6 +300,7 @@ static int exchange(struct client *c, const struct request *r, int *status, bool
 		}
 		*status = http_parser_head(c->parser)->status;
 	} while (*status >= 100 && *status < 200 && *status != 101);
+	c->status = *status;
 	return 0;
 }
 

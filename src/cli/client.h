@@ -27,6 +27,9 @@ struct request {
 	/* Instead of body: called to write it, with client_send(); may be called again. */
 	int (*write_body)(void *arg, struct client *c, struct err *err);
 	void *arg;
+	bool sized; /* it writes just body_len bytes, with client_write() */
+	const struct http_header *headers; /* further ones */
+	size_t header_count;
 	const char *upgrade; /* ask for this protocol, or NULL */
 };
 
@@ -52,8 +55,14 @@ void answer_fini(struct answer *a);
 
 /* An answer in pieces: after client_begin() gave 0 the head was 2xx (or 101). */
 int client_begin(struct client *c, const struct request *r, struct err *err);
+int client_status(const struct client *c); /* of the last; 0: no whole answer came */
+/* Of its head, after client_begin(); NULL: absent.  Until the next request. */
+const char *client_header(const struct client *c, const char *name);
 /* HTTP_ITEM_MORE: wait until client_fd() is readable, then client_fill(). */
 enum http_item client_next(struct client *c, struct http_piece *piece, struct err *err);
+/* The same, and waits itself; after HTTP_ITEM_END another request may follow. */
+enum http_item client_next_waiting(struct client *c, struct http_piece *piece,
+				   struct err *err);
 int client_fill(struct client *c, struct err *err); /* -1: the connection is over */
 int client_fd(const struct client *c);
 /* All was taken and no more comes; a fill that brought nothing is not that. */
