@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "dialect/dialect.h"
+#include "http/catalog.h"
 #include "http/handlers.h"
 #include "http/route.h"
 #include "http/secret.h"
@@ -139,8 +140,10 @@ static int read_again(struct exchange *ex, const struct spec *changed, struct sp
 
 	spec_to_json(changed, &text);
 	*out = native->read(buf_str(&text), text.len, &problems);
-	if (*out) /* those of the old one's owner may not be the caller's */
+	if (*out) { /* those of the old one's owner may not be the caller's */
 		secret_check_spec(ex, *out, &problems);
+		images_check_spec(ex, *out, &problems);
+	}
 	bool refused = !*out || problems.count;
 	if (refused)
 		submit_refuse(ex, &problems);
@@ -171,7 +174,7 @@ static int check_code(struct exchange *ex, const struct spec *s, struct err *err
 		s->code, (long long)ex->job);
 }
 
-void handle_clone(struct exchange *ex)
+static void clone(struct exchange *ex)
 {
 	struct err err;
 	AUTO_JOB struct job *owned = NULL;
@@ -193,4 +196,9 @@ void handle_clone(struct exchange *ex)
 	snprintf(id, sizeof id, "%lld", (long long)ex->job);
 	submit_spec(ex, TAKE(fresh), key,
 		    (const char *const[]){ "clone", id, buf_str(&ex->body), NULL });
+}
+
+void handle_clone(struct exchange *ex)
+{
+	images_ready(ex, true, clone);
 }

@@ -51,6 +51,15 @@ void handle_secrets_of(struct exchange *ex);
 void handle_secret_put(struct exchange *ex);
 void handle_secret_remove(struct exchange *ex);
 
+/* catalog.c */
+void handle_images(struct exchange *ex);
+void handle_image_put(struct exchange *ex);
+void handle_image_remove(struct exchange *ex);
+void handle_machines(struct exchange *ex);
+void handle_machine(struct exchange *ex);
+void handle_machine_put(struct exchange *ex);
+void handle_machine_remove(struct exchange *ex);
+
 /* admin.c, code.c, openapi.c */
 void handle_openapi(struct exchange *ex);
 /* settings.c */

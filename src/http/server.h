@@ -20,6 +20,7 @@
 #include "yard/yard.h"
 
 struct http_server;
+struct catalog;
 struct settings;
 
 struct http_config {
@@ -28,6 +29,8 @@ struct http_config {
 	struct who *who;
 	const struct settings *settings; /* to show; NULL: none are known */
 	struct secrets *secrets;         /* NULL: none are kept */
+	struct catalog *catalog;         /* NULL: images are not looked at */
+	const char *user_path; /* where programs of this host are looked for; NULL: as usual */
 	struct depot *depot;             /* the real one; NULL: no code is taken */
 	struct tls_context *tls;         /* of callers by TCP; NULL: in the clear */
 	int64_t daemon_uid;              /* admin, beside root */

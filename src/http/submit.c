@@ -66,7 +66,8 @@ int submit_check_code(struct exchange *ex, const struct spec *spec, struct err *
 	struct depot *d = ex->server->config.depot;
 	AUTO_FREE char *key = principal_key(ex->who);
 
-	if (!spec->code || !spec_code_is_hash(spec->code) || (d && depot_code_has(d, spec->code, key) > 0))
+	if (!spec->code || !spec_code_is_hash(spec->code) ||
+	    (d && depot_code_has(d, spec->code, key) > 0))
 		return 0;
 	return err_set(
 		err, ERR_CONFLICT,

@@ -190,6 +190,18 @@ static void make_secrets(struct daemon *d, struct yard_config *yard)
 	yard->doc_count = d->sink_count;
 }
 
+static void make_catalog(struct daemon *d, struct yard_config *yard)
+{
+	d->catalog = catalog_create(d->world);
+	d->sinks[d->sink_count++] = (struct yard_doc_sink){
+		CATALOG_IMAGE_KIND, catalog_apply_image, d->catalog
+	};
+	d->sinks[d->sink_count++] = (struct yard_doc_sink){
+		CATALOG_MACHINE_KIND, catalog_apply_machine, d->catalog
+	};
+	yard->doc_count = d->sink_count;
+}
+
 /* What the directory itself wants recorded is done in the daemon's own name. */
 static void record_change(void *arg, const struct who_change *c)
 {
@@ -237,6 +249,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 				       .code_bytes_max = d->settings.code_limit_bytes });
 	make_who(d, &yard);
 	make_secrets(d, &yard);
+	make_catalog(d, &yard);
 	d->yard = yard_create(&yard, err);
 	if (!d->yard)
 		return -1;
@@ -246,6 +259,8 @@ int daemon_boot(struct daemon *d, struct err *err)
 							    .yard = d->yard,
 							    .who = d->who,
 							    .secrets = d->secrets,
+							    .catalog = d->catalog,
+							    .user_path = yard.user_path,
 							    .settings = &d->settings,
 							    .depot = d->depot,
 							    .tls = d->door.tls,
@@ -269,6 +284,7 @@ void daemon_destroy(struct daemon *d)
 		http_server_close(d->http);
 	yard_destroy(d->yard);
 	secrets_destroy(d->secrets);
+	catalog_destroy(d->catalog);
 	who_destroy(d->who);
 	engine_sim_machine_destroy(d->machine);
 	if (d->depot)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "catalog/catalog.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "main/door.h"
@@ -21,9 +22,10 @@ struct daemon {
 	struct depot *depot;
 	struct engine_sim_machine *machine; /* --engine sim */
 	struct who *who;
-	struct yard_doc_sink sinks[8]; /* who keeps which kind of documents */
+	struct yard_doc_sink sinks[16]; /* who keeps which kind of documents */
 	size_t sink_count;
 	struct secrets *secrets;
+	struct catalog *catalog;
 	struct yard *yard;
 	char *plan_journal; /* NULL: nothing is written down */
 	struct http_server *http;

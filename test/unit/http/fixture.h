@@ -20,6 +20,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "catalog/catalog.h"
 #include "codec/http.h"
 #include "engine/engine.h"
 #include "http/server.h"
@@ -153,10 +154,15 @@ static void *fixture_run(void *arg)
 	struct who *who =
 		who_create(f->world, &(struct who_rules){ getuid(), f->uid_base });
 	struct secrets *secrets = fixture_secrets(f, who);
-	struct yard_doc_sink sinks[] = { { "user", fixture_user, who },
-					 { "group", fixture_group, who },
-					 { "token", fixture_token, who },
-					 { SECRET_KIND, secrets_apply, secrets } };
+	struct catalog *catalog = catalog_create(f->world);
+	struct yard_doc_sink sinks[] = {
+		{ CATALOG_IMAGE_KIND, catalog_apply_image, catalog },
+		{ CATALOG_MACHINE_KIND, catalog_apply_machine, catalog },
+		{ "user", fixture_user, who },
+		{ "group", fixture_group, who },
+		{ "token", fixture_token, who },
+		{ SECRET_KIND, secrets_apply, secrets }
+	};
 	struct yard *yard =
 		yard_create(&(struct yard_config){ .world = f->world,
 						   .store = store,
@@ -179,6 +185,7 @@ static void *fixture_run(void *arg)
 				       .idle_ms = f->idle_ms,
 				       .who = who,
 				       .secrets = secrets,
+				       .catalog = catalog,
 				       .body_ms = f->body_ms,
 				       .write_ms = f->write_ms,
 				       .conns_per_address = f->conns_per_address,
@@ -207,6 +214,7 @@ static void *fixture_run(void *arg)
 	store_disk_destroy(disk);
 	who_destroy(who);
 	secrets_destroy(secrets);
+	catalog_destroy(catalog);
 	world_destroy(f->world);
 	http_server_destroy(f->http);
 	return NULL;
@@ -359,6 +367,8 @@ static bool client_read(struct client *c, struct answer *a, size_t body_min)
 		if (item != HTTP_ITEM_MORE)
 			continue;
 		ssize_t n = recv(c->fd, room, sizeof room, 0);
+		if (n < 0 && errno == EINTR) /* a child of the server's has ended */
+			continue;
 		if (n <= 0) {
 			a->whole = http_parser_eof(c->parser, &err) == HTTP_ITEM_END;
 			return a->whole;
