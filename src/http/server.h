@@ -32,6 +32,7 @@ struct http_config {
 	struct catalog *catalog;         /* NULL: images are not looked at */
 	const char *user_path; /* where programs of this host are looked for; NULL: as usual */
 	struct depot *depot;             /* the real one; NULL: no code is taken */
+	struct volume *volume;           /* the storage tree; NULL: there is none */
 	struct tls_context *tls;         /* of callers by TCP; NULL: in the clear */
 	int64_t daemon_uid;              /* admin, beside root */
 	/* Time-outs; 0: 120 s, 15 s, 60 s, 300 s.  A head has head_ms in all; a body may pause

@@ -10,6 +10,8 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/volume_setup.h"
+#include "main/storage.h"
 #include "who/change.h"
 #include "wire/settings_live.h"
 #include "world/log.h"
@@ -241,7 +243,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 		return -1;
 	d->depot = yard.depot =
 		depot_files_create(d->world, d->place.state, d->place.unpack, err);
-	if (!d->depot)
+	if (!d->depot || storage_open(d, err) < 0)
 		return -1;
 	depot_files_rules(
 		d->depot,
@@ -263,6 +265,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 							    .user_path = yard.user_path,
 							    .settings = &d->settings,
 							    .depot = d->depot,
+							    .volume = d->volume,
 							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });
 	d->expiry = world_timer_create(d->world, expire_code, d);
@@ -292,6 +295,7 @@ void daemon_destroy(struct daemon *d)
 	store_destroy(d->store);
 	world_destroy(d->world);
 	http_server_destroy(d->http);
+	volume_destroy(d->volume);
 	door_close(&d->door);
 	place_close(&d->place);
 	free(d->plan_journal);

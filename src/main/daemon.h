@@ -20,6 +20,7 @@ struct daemon {
 	struct world *world;
 	struct store *store;
 	struct depot *depot;
+	struct volume *volume; /* the storage tree */
 	struct engine_sim_machine *machine; /* --engine sim */
 	struct who *who;
 	struct yard_doc_sink sinks[16]; /* who keeps which kind of documents */

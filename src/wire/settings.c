@@ -39,6 +39,16 @@ static const struct setting rows[] = {
 		"how large one code snapshot may be (2Gi)" }, "YARD_CODE_LIMIT" },
 	{ { "code-keep", 0, OPT_DURATION, INTO(code_keep_ms), "TIME",
 		"how long code is kept that no job uses (30d)" }, "YARD_CODE_KEEP" },
+	{ { "storage-root", 0, OPT_TEXT, INTO(storage_root), "DIR",
+		"where homes, shares and public files lie: a local disk or a mounted one (STATE/pfs)" }, "YARD_STORAGE_ROOT" },
+	{ { "storage-dc", 0, OPT_TEXT, INTO(storage_dc), "NAME",
+		"what the storage is called in paths: /pfs/NAME/home/... (local)" }, "YARD_STORAGE_DC" },
+	{ { "storage-quota", 0, OPT_BYTES, INTO(storage_quota_bytes), "SIZE",
+		"how much one home may hold before uploads to it are refused; none if not given" }, "YARD_STORAGE_QUOTA" },
+	{ { "nas", 0, OPT_LIST, INTO(nas), "NAME=DIR",
+		"a mounted folder that jobs may name as nas://NAME/..." }, "YARD_NAS" },
+	{ { "file-roots", 0, OPT_LIST, INTO(file_roots), "DIR",
+		"a folder that file: inputs and outputs may lie in; if none is given, wherever their owner may" }, "YARD_FILE_ROOTS" },
 	{ { "max-jobs", 0, OPT_INT, INTO(max_jobs), "N",
 		"jobs that have not ended, of one user who is not admin (10000)", 1, 100000000 },
 		"YARD_MAX_JOBS" },
@@ -288,12 +298,46 @@ void settings_policy(const struct settings *s, struct plan_policy *out)
 	out->weights.gap = s->plan.gap;
 }
 
+#define LISTS 3
+
+static void lists_of(struct settings *s, struct opts_list *out[LISTS])
+{
+	out[0] = &s->sim_devices;
+	out[1] = &s->nas;
+	out[2] = &s->file_roots;
+}
+
+static void count_lists(struct settings *s, size_t count[LISTS])
+{
+	struct opts_list *lists[LISTS];
+
+	lists_of(s, lists);
+	for (size_t i = 0; i < LISTS; i++)
+		count[i] = lists[i]->count;
+}
+
+/* A list that stands higher replaces the one below. */
+static void drop_lower(struct settings *s, const size_t before[LISTS])
+{
+	struct opts_list *lists[LISTS];
+
+	lists_of(s, lists);
+	for (size_t i = 0; i < LISTS; i++) {
+		size_t n = before[i], more = lists[i]->count - n;
+		if (!more)
+			continue;
+		memmove((void *)lists[i]->items, (const void *)(lists[i]->items + n),
+			more * sizeof *lists[i]->items);
+		lists[i]->count = more;
+	}
+}
+
 enum opts_result settings_parse(struct settings *s, const struct settings_input *in,
 				struct err *err)
 {
 	struct opt table[COUNT_OF(rows)];
 	struct opts o = make_opts(table);
-	size_t from = 0, count;
+	size_t count[LISTS];
 
 	*s = (struct settings){ .engine = "process",
 				.log_limit_bytes = 1LL << 30,
@@ -305,17 +349,16 @@ enum opts_result settings_parse(struct settings *s, const struct settings_input 
 	default_policy(s);
 	if (in->file && parse_file(s, &o, in, err) < 0)
 		return OPTS_BAD;
-	/* A list that stands higher replaces the one below. */
-	count = s->sim_devices.count;
+	count_lists(s, count);
 	if (parse_env(s, &o, in->get, err) < 0)
 		return OPTS_BAD;
-	from = s->sim_devices.count > count ? count : from;
-	count = s->sim_devices.count;
+	drop_lower(s, count);
+	count_lists(s, count);
 	enum opts_result got = parse_flags(s, &o, in, err);
 	if (got != OPTS_OK)
 		return got;
-	from = s->sim_devices.count > count ? count : from;
-	for (size_t i = from; i < s->sim_devices.count; i++)
+	drop_lower(s, count);
+	for (size_t i = 0; i < s->sim_devices.count; i++)
 		if (add_device(s, s->sim_devices.items[i], err) < 0)
 			return OPTS_BAD;
 	return OPTS_OK;
@@ -334,6 +377,8 @@ const char *settings_origin_word(enum settings_origin o)
 void settings_fini(struct settings *s)
 {
 	opts_list_fini(&s->sim_devices);
+	opts_list_fini(&s->nas);
+	opts_list_fini(&s->file_roots);
 	doc_destroy(TAKE(s->file));
 }
 

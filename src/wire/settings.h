@@ -46,7 +46,9 @@ struct settings {
 	int64_t max_jobs, max_priority; /* of one who is not admin */
 	int64_t max_tasks;              /* on this machine; 0: by its cores */
 	int64_t ready_fd;               /* -1: none */
-	struct opts_list sim_devices;
+	struct opts_list sim_devices, nas, file_roots;
+	const char *storage_root, *storage_dc;
+	int64_t storage_quota_bytes; /* 0: none */
 	bool version, record_plan;
 	struct { /* as struct plan_policy, each a number */
 		int64_t fair, age_bound_ms, half_life_ms, backfill, preempt, min_run_ms,

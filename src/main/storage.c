@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "main/storage.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "depot/volume_setup.h"
+#include "main/daemon.h"
+#include "yard/range.h"
+
+static bool in_group(void *arg, const char *user, const char *group)
+{
+	const struct daemon *d = arg;
+	const struct who_user *u = who_user(d->who, user);
+
+	for (size_t i = 0; u && !u->disabled && i < u->group_count; i++)
+		if (str_eq(u->groups[i], group))
+			return true;
+	return false;
+}
+
+static bool is_group(void *arg, const char *group)
+{
+	const struct daemon *d = arg;
+
+	return who_group(d->who, group) != NULL;
+}
+
+static int64_t range(void *arg, enum volume_area area, const char *name)
+{
+	const struct daemon *d = arg;
+
+	return yard_range(d->yard, area == VOLUME_GROUP, name);
+}
+
+struct owner {
+	char name[NAME_MAX_BYTES], group[NAME_MAX_BYTES];
+};
+
+static void take_owner(struct owner *o, const char *name, const char *group)
+{
+	memcpy(o->name, name, strnlen(name, NAME_MAX_BYTES - 1));
+	memcpy(o->group, group, strnlen(group, NAME_MAX_BYTES - 1));
+}
+
+static void row_owner(void *arg, const struct store_row *row)
+{
+	take_owner(arg, row->owner, row->group);
+}
+
+static int output(void *arg, const struct volume_who *who, int64_t job, const char *name,
+		  struct volume_output *out, struct err *err)
+{
+	struct daemon *d = arg;
+	const struct job *live = yard_live(d->yard, job);
+	struct owner o = { 0 };
+
+	if (live)
+		take_owner(&o, live->owner, live->group);
+	else
+		store_row(yard_store(d->yard), job, row_owner, &o, NULL);
+	bool own = *o.name && str_eq(who->name, o.name);
+	bool see = *o.name &&
+		   (own || who->admin || who->sees_all ||
+		    (!str_eq(o.group, GROUP_DEFAULT) && in_group(d, who->name, o.group)));
+	if (!see)
+		return err_set(err, ERR_NOT_FOUND, "path: there is no job %lld",
+			       (long long)job);
+	out->rights = VOLUME_READ | (own || who->admin ? VOLUME_REMOVE : 0);
+	out->uid = d->place.uid_base < 0 ? -1 : yard_range(d->yard, false, o.name);
+	out->folder = d->depot->ops->output_folder(d->depot, job, name);
+	return 0;
+}
+
+int storage_open(struct daemon *d, struct err *err)
+{
+	const struct settings *s = &d->settings;
+	AUTO_FREE char *root = str_printf("%s/pfs", d->place.state);
+	struct volume_config c = {
+		.root = s->storage_root ? s->storage_root : root,
+		.dc = s->storage_dc,
+		.quota_bytes = s->storage_quota_bytes,
+		.nas = s->nas.items,
+		.nas_count = s->nas.count,
+		.file_roots = s->file_roots.items,
+		.file_root_count = s->file_roots.count,
+		.ranges = d->place.uid_base >= 0,
+		.outside = { .in_group = in_group,
+			     .is_group = is_group,
+			     .range = range,
+			     .output = output,
+			     .arg = d },
+	};
+
+	d->volume = volume_create(&c, err);
+	return d->volume ? 0 : -1;
+}
