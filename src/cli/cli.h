@@ -80,6 +80,8 @@ char *cli_task_name(const struct job *j, int rank);
 int cli_task_rank(const struct job *j, const char *text, struct err *err);
 int64_t cli_now_ms(void);
 
+extern const struct command cmd_image_ls, cmd_image_set, cmd_image_rm,
+	cmd_instance_type_ls, cmd_instance_type_set, cmd_instance_type_rm;
 extern const struct command cmd_secret_set, cmd_secret_ls, cmd_secret_rm;
 extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
 	cmd_events;

@@ -12,6 +12,8 @@ const struct command *const commands[] = {
 	&cmd_stop, &cmd_rm, &cmd_clone, &cmd_priority, &cmd_queue, &cmd_top, &cmd_events,
 	&cmd_exec, &cmd_nodes, &cmd_node_ls, &cmd_node_show, &cmd_node_drain,
 	&cmd_node_open, &cmd_node_quarantine, &cmd_node_reserve, &cmd_node_set,
+	&cmd_image_ls, &cmd_image_set, &cmd_image_rm, &cmd_instance_type_ls,
+	&cmd_instance_type_set, &cmd_instance_type_rm,
 	&cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm, &cmd_up,
 	&cmd_down, &cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use,
 	&cmd_context_show, &cmd_context_rm, &cmd_user_add, &cmd_user_ls, &cmd_user_show,

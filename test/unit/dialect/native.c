@@ -226,8 +226,8 @@ static void wrong_values(void)
 	wrong("command: x\nenv: {YARD_RANK: 1}\n", "2:18 env.YARD_RANK",
 	      "set by the yard itself");
 	wrong("command: x\nenv: {'A=B': 1}\n", "2:14 env.A=B", "without '='");
-	wrong("command: x\nimage: ubuntu\n", "2:8 image",
-	      "images come with the container engines in a later version; leave image out or write image: host");
+	wrong("command: x\nimage: \"a b\"\n", "2:8 image",
+	      "1 to 512 characters without spaces are wanted");
 	wrong("command: x\nports: {a: 80}\n", "2:12 ports.a",
 	      "a port number from 1024 to 65535");
 	wrong("command: x\nports: {a: {count: 33}}\n", "2:20 ports.a.count",
