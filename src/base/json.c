@@ -2,6 +2,9 @@
 #include "base/json.h"
 
 #include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -126,6 +129,26 @@ void json_i64(struct json *j, const char *key, int64_t value)
 {
 	begin_value(j, key);
 	buf_add_i64(j->out, value);
+}
+
+void json_real(struct json *j, const char *key, double value)
+{
+	char text[40];
+
+	if (isnan(value) || isinf(value)) {
+		json_str(j, key,
+			 isnan(value) ? "NaN"
+			 : value > 0  ? "Infinity"
+				      : "-Infinity");
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	begin_value(j, key);
+	buf_adds(j->out, text);
 }
 
 void json_bool(struct json *j, const char *key, bool value)

@@ -27,6 +27,9 @@ void json_end(struct json *j); /* closes the innermost object or array */
 void json_str(struct json *j, const char *key, const char *value); /* NULL writes null */
 void json_strn(struct json *j, const char *key, const char *value, size_t len);
 void json_i64(struct json *j, const char *key, int64_t value);
+/* As short as reads back the same.  JSON has no words for what is no number: these are the
+ * texts "NaN", "Infinity" and "-Infinity". */
+void json_real(struct json *j, const char *key, double value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 void json_raw(struct json *j, const char *key, const char *json); /* already JSON */

@@ -2,6 +2,7 @@
 #include "base/str.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -67,6 +68,30 @@ int str_to_double(const char *s, double max, double *out)
 	/* Both are exact in a double, so one division rounds once. */
 	double v = (double)digits / (double)scale;
 	if (!count || s[-1] == '.' || v > max)
+		return -1;
+	*out = v;
+	return 0;
+}
+
+#define REAL_MAX 64 /* bytes; nobody prints longer ones */
+
+int str_to_real(const char *s, size_t len, double *out)
+{
+	char text[REAL_MAX + 1], *end;
+
+	while (len && (*s == ' ' || *s == '\t'))
+		s++, len--;
+	while (len && (s[len - 1] == ' ' || s[len - 1] == '\t'))
+		len--;
+	if (!len || len > REAL_MAX || memchr(s, '\0', len))
+		return -1;
+	memcpy(text, s, len);
+	text[len] = '\0';
+	/* Not what only strtod() takes for numbers: 0x1p3, nan(5), a space in front. */
+	if (strpbrk(text, "xXpP(") || strspn(text, "+-.0123456789nNiI") == 0)
+		return -1;
+	double v = strtod(text, &end);
+	if (*end)
 		return -1;
 	*out = v;
 	return 0;

@@ -17,6 +17,10 @@ int str_to_i64(const char *s, int64_t min, int64_t max, int64_t *out);
  * at most 15 digits, so that the double is the nearest one. */
 int str_to_double(const char *s, double max, double *out);
 
+/* The text must be one number as programs print them: "0.25", "-1e-3", "nan", "inf"; spaces
+ * around it are fine. */
+int str_to_real(const char *s, size_t len, double *out);
+
 /* The number that s begins with; gives how many bytes it has, 0: none or too large. */
 size_t str_leading_i64(const char *s, int64_t *out);
 
