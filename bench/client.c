@@ -3,7 +3,7 @@
  *
  *   client SOCKET noop COUNT FLIGHT     no-op jobs, FLIGHT at a time: submit, wait for its end; jobs/s
  *   client SOCKET submit COUNT FLIGHT ID  jobs that wait for job ID: durable submits/s
- *   client SOCKET first COUNT           submit to the first line of its log: p50 and p95 in us
+ *   client SOCKET first COUNT [INPUT]   submit to the first line of its log: p50 and p95 in us
  *   client SOCKET turn COUNT            one slot: from line to line of jobs in a row: p50 in us
  *   client SOCKET get PATH COUNT        one request after the other: p50 and p95 in us
  *   client SOCKET flood MIB file|follow a task that writes so much: MiB/s to the file, or to us
@@ -236,14 +236,19 @@ static void many(int64_t count, size_t flight, int64_t after)
 		conn_close(&conns[i]);
 }
 
-static void first_line(struct conn *c, size_t count)
+static void first_line(struct conn *c, size_t count, const char *input)
 {
+	AUTO_BUF struct buf job = { 0 };
 	AUTO_FREE int64_t *us = mem_alloc(count, sizeof *us);
 	struct timespec pause = { 0, 20000000 };
 
+	buf_adds(&job, "{\"command\":[\"echo\",\"hi\"]");
+	if (input)
+		buf_printf(&job, ",\"inputs\":{\"data\":\"%s\"}", input);
+	buf_addc(&job, '}');
 	for (size_t i = 0; i < count; i++) {
 		int64_t from = now_us(), id;
-		id = submit(c, "{\"command\":[\"echo\",\"hi\"]}");
+		id = submit(c, buf_str(&job));
 		AUTO_FREE char *target =
 			str_printf(API "/jobs/%" PRId64 "/logs?follow=1", id);
 		ask(c, "GET", target, NULL);
@@ -335,7 +340,7 @@ int main(int argc, char **argv)
 		many(count, flight < FLIGHT_MAX ? flight : FLIGHT_MAX,
 		     strtoll(argv[5], NULL, 10));
 	else if (str_eq(what, "first"))
-		first_line(&c, (size_t)count);
+		first_line(&c, (size_t)count, argc > 4 ? argv[4] : NULL);
 	else if (str_eq(what, "turn"))
 		turn_around(&c, (size_t)count);
 	else if (str_eq(what, "get") && argc == 5)
