@@ -18,7 +18,8 @@
 static const enum shim_mount_kind mount_kinds[MOUNT_KIND_COUNT] = {
 	[MOUNT_BIND_RO] = SHIM_BIND_RO, [MOUNT_BIND_RW] = SHIM_BIND_RW,
 	[MOUNT_SCRATCH] = SHIM_SCRATCH, [MOUNT_DIR] = SHIM_DIR,
-	[MOUNT_FILE] = SHIM_FILE,
+	[MOUNT_FILE] = SHIM_FILE,       [MOUNT_OURS_RO] = SHIM_OURS_RO,
+	[MOUNT_LINK] = SHIM_LINK,
 };
 
 static const enum exit_kind exit_kinds[SHIM_EXIT_COUNT] = {
@@ -36,6 +37,7 @@ static void convert_mounts(const struct bundle *b, struct shim_task *out)
 		struct shim_mount *to =
 			shim_task_mount(out, mount_kinds[m->kind], m->target, m->source);
 
+		to->range = b->uid_base >= 0 ? m->range : -1;
 		if (m->kind != MOUNT_FILE || !m->content)
 			continue;
 		to->content = mem_dup(m->content->text, m->content->len);
@@ -99,6 +101,31 @@ struct vault *convert_secrets(const struct bundle *b)
 	return set && set->count ? shim_secrets_encode(list, set->count) : NULL;
 }
 
+static void add_variables(const struct pairs *env, struct shim_list *out)
+{
+	for (size_t i = 0; i < env->count; i++) {
+		AUTO_FREE char *var =
+			str_printf("%s=%s", env->items[i].key, env->items[i].value);
+
+		shim_list_add(out, var);
+	}
+}
+
+static void convert_steps(const struct bundle *b, struct shim_task *out)
+{
+	for (size_t i = 0; i < b->stage_count; i++) {
+		struct shim_stage *s = shim_task_stage(out, b->stages[i].name);
+
+		for (size_t k = 0; k < b->stages[i].argc; k++)
+			shim_list_add(&s->argv, b->stages[i].argv[k]);
+		add_variables(&b->stages[i].env, &s->env);
+	}
+	for (size_t i = 0; i < b->process_count; i++)
+		add_variables(&b->processes[i], shim_task_process(out));
+	for (size_t i = 0; i < b->notes.count; i++)
+		shim_list_add(&out->notes, b->notes.items[i].value);
+}
+
 void convert_bundle(const struct convert_context *c, const struct bundle *b,
 		    struct shim_task *out)
 {
@@ -110,6 +137,7 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 	out->cache = mem_strdup(c->cache);
 	out->hostname = mem_strdup(b->hostname);
 	out->workdir = mem_strdup(b->workdir);
+	out->stop_file = mem_strdup(b->stop_file);
 	for (size_t i = 0; i < b->argc; i++)
 		shim_list_add(&out->argv, b->argv[i]);
 	for (size_t i = 0; i < b->env.count; i++) {
@@ -122,6 +150,7 @@ void convert_bundle(const struct convert_context *c, const struct bundle *b,
 	}
 	if (b->env_peers)
 		shim_list_add(&out->env, b->env_peers->text);
+	convert_steps(b, out);
 	machine_devices(c->machine, &b->place, &out->devices);
 	convert_mounts(b, out);
 	if (b->uid_base < 0 && c->home)
@@ -154,6 +183,7 @@ void convert_exit(const struct shim_exit *in, struct task_exit *out)
 		.ended_ms = in->ended_ms,
 	};
 	snprintf(out->text, sizeof out->text, "%s", in->text);
+	snprintf(out->stage, sizeof out->stage, "%s", in->stage);
 }
 
 void convert_lost(const char *why, struct task_exit *out)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/bundle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -66,6 +67,15 @@ struct bundle *bundle_create(struct task_ref ref)
 	return b;
 }
 
+static void stage_fini(struct stage *s)
+{
+	for (size_t i = 0; i < s->argc; i++)
+		free(s->argv[i]);
+	free(s->argv);
+	free(s->name);
+	pairs_fini(&s->env);
+}
+
 void bundle_destroy(struct bundle *b)
 {
 	if (!b)
@@ -77,6 +87,13 @@ void bundle_destroy(struct bundle *b)
 		free(b->mounts[i].source);
 		shared_unref(b->mounts[i].content);
 	}
+	for (size_t i = 0; i < b->stage_count; i++)
+		stage_fini(&b->stages[i]);
+	for (size_t i = 0; i < b->process_count; i++)
+		pairs_fini(&b->processes[i]);
+	free(b->stages);
+	free(b->processes);
+	pairs_fini(&b->notes);
 	free(b->argv);
 	free(b->mounts);
 	pairs_fini(&b->env);
@@ -85,7 +102,44 @@ void bundle_destroy(struct bundle *b)
 	free(b->folder);
 	free(b->hostname);
 	free(b->workdir);
+	free(b->stop_file);
 	free(b);
+}
+
+struct stage *bundle_stage(struct bundle *b, const char *name, const char *const *argv,
+			   size_t argc)
+{
+	struct stage *s;
+
+	b->stages = mem_realloc(b->stages, b->stage_count + 1, sizeof *b->stages);
+	s = &b->stages[b->stage_count++];
+	*s = (struct stage){ .name = mem_strdup(name),
+			     .argv = mem_alloc(argc + 1, sizeof *s->argv),
+			     .argc = argc };
+	for (size_t i = 0; i < argc; i++)
+		s->argv[i] = mem_strdup(argv[i]);
+	return s;
+}
+
+struct pairs *bundle_process(struct bundle *b)
+{
+	b->processes =
+		mem_realloc(b->processes, b->process_count + 1, sizeof *b->processes);
+	b->processes[b->process_count] = (struct pairs){ 0 };
+	return &b->processes[b->process_count++];
+}
+
+void bundle_note(struct bundle *b, const char *fmt, ...)
+{
+	AUTO_BUF struct buf text = { 0 };
+	char key[24];
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	snprintf(key, sizeof key, "%zu", b->notes.count);
+	pairs_set(&b->notes, key, buf_str(&text));
 }
 
 struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,
@@ -97,7 +151,8 @@ struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *t
 	m = &b->mounts[b->mount_count++];
 	*m = (struct mount){ .kind = kind,
 			     .target = mem_strdup(target),
-			     .source = mem_strdup(source) };
+			     .source = mem_strdup(source),
+			     .range = -1 };
 	return m;
 }
 

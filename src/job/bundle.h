@@ -55,6 +55,8 @@ enum mount_kind {
 	MOUNT_SCRATCH, /* host path seen through an overlay: writable inside, writes vanish */
 	MOUNT_DIR,     /* an empty folder of the task's own; vanishes */
 	MOUNT_FILE, /* a small file with this content, mode 0644 */
+	MOUNT_OURS_RO, /* host path of the daemon's own, read-only: as anybody sees it */
+	MOUNT_LINK,    /* a symbolic link; source is the path inside that it leads to */
 	MOUNT_KIND_COUNT
 };
 
@@ -63,6 +65,17 @@ struct mount {
 	char *target;           /* absolute path inside */
 	char *source;           /* host path; NULL for DIR and FILE */
 	struct shared *content; /* FILE */
+	/* BIND_RW, root mode: its files have host uids from here on, as many as the task has,
+	 * and are the task's inside.  -1: they are the owner's. */
+	int64_t range;
+};
+
+/* What is done in the task before its command; one that fails ends it (task_exit.stage). */
+struct stage {
+	char *name;
+	char **argv;
+	size_t argc;      /* argv[argc] is NULL */
+	struct pairs env; /* on top of the task's */
 };
 
 struct bundle {
@@ -73,6 +86,13 @@ struct bundle {
 	size_t argc;
 	struct pairs env;         /* the whole environment, but for */
 	struct shared *env_peers; /* one more, "NAME=value"; or NULL */
+	struct stage *stages;
+	size_t stage_count;
+	/* Several processes of the command at once, each with variables of its own; 0: one. */
+	struct pairs *processes;
+	size_t process_count;
+	struct pairs notes; /* for the log, before anything runs; only values count */
+	bool installs; /* the submitter's own Python environments can be written, for it alone */
 	char *workdir;
 	struct mount *mounts;
 	size_t mount_count, mount_cap;
@@ -83,12 +103,18 @@ struct bundle {
 	int pids_max;
 	int64_t uid_base; /* root mode: first host uid of the owner's range; -1: private mode */
 	int64_t uid_count;
+	char *stop_file; /* path inside at which a stop notice appears; NULL: none does */
 	struct secret_set *secrets; /* or NULL */
 	int64_t owner_uid;          /* who submitted it, on this machine; -1: not known */
 };
 
 struct bundle *bundle_create(struct task_ref ref);
 void bundle_destroy(struct bundle *b); /* NULL is fine */
+struct stage *bundle_stage(struct bundle *b, const char *name, const char *const *argv,
+			   size_t argc);        /* valid until the next */
+struct pairs *bundle_process(struct bundle *b); /* valid until the next */
+void bundle_note(struct bundle *b, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
 struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,
 			   const char *source);
 void bundle_file(struct bundle *b, const char *target,

@@ -134,6 +134,8 @@ static void write_exit(struct json *j, const struct task_exit *x)
 		json_i64(j, "ended", x->ended_ms);
 	if (x->text[0])
 		json_str(j, "text", x->text);
+	if (x->stage[0])
+		json_str(j, "stage", x->stage);
 	json_end(j);
 }
 
@@ -275,6 +277,7 @@ static int read_exit(const struct doc_node *n, struct task_exit *x, struct err *
 	x->cpu_ms = doc_i64(n, "cpu_ms", 0);
 	x->ended_ms = doc_i64(n, "ended", 0);
 	copy_text(x->text, sizeof x->text, doc_str(n, "text", ""));
+	copy_text(x->stage, sizeof x->stage, doc_str(n, "stage", ""));
 	return 0;
 }
 

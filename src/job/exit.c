@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "base/units.h"
 
@@ -20,7 +21,7 @@ static const char *const words[EXIT_KIND_COUNT] = {
 
 bool exit_ok(const struct task_exit *e)
 {
-	return e->kind == EXIT_CODE && e->code == 0;
+	return e->kind == EXIT_CODE && e->code == 0 && !e->stage[0];
 }
 
 int exit_shell_code(const struct task_exit *e)
@@ -83,7 +84,7 @@ static void with_detail(const char *what, const char *detail, struct buf *out)
 		buf_printf(out, ": %s", detail);
 }
 
-void exit_words(const struct task_exit *e, struct buf *out)
+static void ended_words(const struct task_exit *e, struct buf *out)
 {
 	switch (e->kind) {
 	case EXIT_CODE:
@@ -107,6 +108,63 @@ void exit_words(const struct task_exit *e, struct buf *out)
 	case EXIT_KIND_COUNT:
 		return;
 	}
+}
+
+/* What the stages that there are do, and what it means that one failed. */
+static const struct stage_words {
+	const char *name, *failed, *during, *program;
+} stages[] = {
+	{ "requirements", "requirements could not be installed",
+	  "while its requirements were being installed", "pip" },
+};
+
+static const struct stage_words *stage_words(const char *name)
+{
+	for (size_t i = 0; i < COUNT_OF(stages); i++)
+		if (str_eq(stages[i].name, name))
+			return &stages[i];
+	return NULL;
+}
+
+static void stage_failed(const struct task_exit *e, struct buf *out)
+{
+	const struct stage_words *w = stage_words(e->stage);
+
+	if (w)
+		buf_adds(out, w->failed);
+	else
+		buf_printf(out, "its stage \"%s\" failed", e->stage);
+	if (w && e->kind == EXIT_CODE)
+		buf_printf(out, ": %s exited with %d", w->program, e->code);
+	else if (e->kind == EXIT_CODE)
+		buf_printf(out, ": exit code %d", e->code);
+	if (e->kind == EXIT_SIGNAL) {
+		buf_adds(out, ": ");
+		signal_words(e->signal, out);
+	}
+}
+
+static void stage_during(const char *name, struct buf *out)
+{
+	const struct stage_words *w = stage_words(name);
+
+	if (w)
+		buf_printf(out, " %s", w->during);
+	else
+		buf_printf(out, " in its stage \"%s\"", name);
+}
+
+void exit_words(const struct task_exit *e, struct buf *out)
+{
+	if (e->stage[0] && (e->kind == EXIT_CODE || e->kind == EXIT_SIGNAL)) {
+		stage_failed(e, out);
+		return;
+	}
+	ended_words(e, out);
+	if (e->stage[0])
+		stage_during(e->stage, out);
+	else if ((e->kind == EXIT_CODE || e->kind == EXIT_SIGNAL) && e->text[0])
+		buf_printf(out, " (%s)", e->text);
 }
 
 const char *exit_kind_word(enum exit_kind kind)

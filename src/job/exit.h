@@ -17,16 +17,20 @@ enum exit_kind {
 	EXIT_KIND_COUNT
 };
 
+#define EXIT_STAGE_MAX 32
+
 struct task_exit {
 	enum exit_kind kind;
 	int code, signal;
 	int64_t peak_bytes, limit_bytes; /* memory; 0: not known */
 	int64_t cpu_ms;                  /* user and system */
 	int64_t ended_ms; /* when it really ended, as its holder saw it; 0: not known */
-	char text[256];   /* detail for UNSTARTED and LOST */
+	char text[256];   /* detail for UNSTARTED and LOST, or of which process */
+	char stage
+		[EXIT_STAGE_MAX]; /* in which it ended before its command began, or "" */
 };
 
-bool exit_ok(const struct task_exit *e); /* EXIT_CODE 0 */
+bool exit_ok(const struct task_exit *e); /* EXIT_CODE 0, of its command */
 /* What `yard run` returns: code, 128+signal, ... */
 int exit_shell_code(const struct task_exit *e);
 /* "exit code 7", "out of memory: it used ..." */

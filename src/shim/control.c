@@ -130,6 +130,19 @@ static void usage(struct hold *h, struct client *c)
 	answer(c, SHIM_USAGE, b.data, b.len);
 }
 
+/* A notice that is no text, or too long for one, is left out: the signal comes anyway. */
+static void ask_to_end(struct hold *h, const struct shim_frame *f)
+{
+	char notice[NOTE_TEXT_MAX] = "";
+
+	if (h->term_sent)
+		return;
+	h->term_sent = true;
+	if (f->len < sizeof notice && !memchr(f->data, 0, f->len))
+		memcpy(notice, f->data, f->len);
+	note_send(h->wire, NOTE_TERM, 0, notice);
+}
+
 static void handle(struct hold *h, struct client *c, const struct shim_frame *f,
 		   size_t used)
 {
@@ -137,7 +150,7 @@ static void handle(struct hold *h, struct client *c, const struct shim_frame *f,
 
 	if (f->type == SHIM_TERM) {
 		h->stop_asked = true;
-		note_send(h->wire, NOTE_TERM, 0, NULL);
+		ask_to_end(h, f);
 		answer(c, SHIM_OK, NULL, 0);
 	} else if (f->type == SHIM_KILL) {
 		h->stop_asked = true;

@@ -107,6 +107,10 @@ static void describe(struct hold *h, struct shim_exit *e)
 			       : used.ru_maxrss * 1024;
 	e->peak_bytes = peak;
 	e->limit_bytes = h->task.memory_bytes;
+	snprintf(e->text, sizeof e->text, "%s", h->how);
+	if (h->stage >= 0 && (size_t)h->stage < h->task.stage_count)
+		snprintf(e->stage, sizeof e->stage, "%s",
+			 h->task.stages[h->stage].name);
 }
 
 static void unstarted(struct hold *h, struct shim_exit *e)

@@ -21,7 +21,9 @@ enum shim_type {
 	SHIM_REFUSED,    /* payload: why, in words */
 	SHIM_SECRETS, /* to the shim, before the bundle: shim/secrets.h; empty, with a descriptor */
 	/* over `sock`: a request, then its answer; as many as wanted on one connection */
-	SHIM_TERM = 16, /* SIGTERM to the main process's group; answer OK */
+	/* SIGTERM to the main process's group, once; before it the payload, if any, becomes
+	 * the task's stop file; answer OK */
+	SHIM_TERM = 16,
 	SHIM_KILL,  /* end everything; answer OK at once, SHIM_EXITED goes to watchers */
 	SHIM_USAGE, /* answer USAGE with shim_usage_encode() */
 	SHIM_WATCH, /* answer EXITED when it has happened, then the shim closes */

@@ -57,11 +57,14 @@ struct hold {
 	struct mask_stream *masked[2]; /* stdout, stderr */
 	struct watch watch;
 	struct shim_mark mark;
-	bool started;     /* the command was exec'ed */
-	bool stop_asked;  /* TERM or KILL */
+	bool started;    /* the command was exec'ed */
+	bool stop_asked; /* TERM or KILL */
+	bool term_sent;  /* a daemon that comes back asks again; the task hears it once */
 	bool over_memory; /* killed by our own watch */
+	int stage;        /* of the task's that runs, -1: none does */
 	bool has_status;  /* init told how the command ended */
 	int status;
+	char how[64]; /* and whose end that was */
 	struct err failure; /* why it could not be started */
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* init.h - the task's first process, pid 1 of its namespace.
  *
- * It builds the sandbox it stands in, starts the command, reaps whatever the command
+ * It builds the sandbox it stands in, starts the command (steps.h), reaps whatever the command
  * leaves behind, and ends when the command does: the kernel then ends every process of
  * the namespace, so nothing survives.  It dies with the shim.
  */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "shim/bytes.h"
 
 /* The encoded task: the version, then fields: u8 tag, u32 length, bytes.  Unknown tags
  * are an error: daemon and shim are installed together, and a limit or mount that the
@@ -28,34 +29,15 @@ enum tag {
 	TAG_ROWS,
 	TAG_COLUMNS,
 	TAG_GROUP,
+	TAG_STOP_FILE,
+	TAG_MOUNT_RANGE, /* i64 */
+	TAG_STAGE, /* its name; begins a stage; the next two belong to it */
+	TAG_STAGE_ARG,
+	TAG_STAGE_ENV,
+	TAG_PROCESS, /* begins a process */
+	TAG_PROCESS_ENV,
+	TAG_NOTE,
 };
-
-static void put_u32(struct buf *out, uint32_t v)
-{
-	uint8_t b[4] = { (uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16),
-			 (uint8_t)(v >> 24) };
-
-	buf_add(out, b, sizeof b);
-}
-
-static uint32_t get_u32(const char *p)
-{
-	const uint8_t *b = (const uint8_t *)p;
-
-	return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 |
-	       (uint32_t)b[3] << 24;
-}
-
-static void put_i64(struct buf *out, int64_t v)
-{
-	put_u32(out, (uint32_t)(uint64_t)v);
-	put_u32(out, (uint32_t)((uint64_t)v >> 32));
-}
-
-static int64_t get_i64(const char *p)
-{
-	return (int64_t)((uint64_t)get_u32(p) | (uint64_t)get_u32(p + 4) << 32);
-}
 
 static void put_field(struct buf *out, enum tag tag, const void *data, size_t len)
 {
@@ -186,10 +168,21 @@ void shim_task_fini(struct shim_task *t)
 	free(t->cache);
 	free(t->hostname);
 	free(t->workdir);
+	free(t->stop_file);
 	list_fini(&t->argv);
 	list_fini(&t->env);
 	list_fini(&t->devices);
 	list_fini(&t->groups);
+	list_fini(&t->notes);
+	for (size_t i = 0; i < t->stage_count; i++) {
+		free(t->stages[i].name);
+		list_fini(&t->stages[i].argv);
+		list_fini(&t->stages[i].env);
+	}
+	free(t->stages);
+	for (size_t i = 0; i < t->process_count; i++)
+		list_fini(&t->processes[i]);
+	free(t->processes);
 	shim_secrets_fini(&t->secrets);
 	for (size_t i = 0; i < t->mount_count; i++) {
 		free(t->mounts[i].target);
@@ -209,8 +202,26 @@ struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kin
 	m = &t->mounts[t->mount_count++];
 	*m = (struct shim_mount){ .kind = kind,
 				  .target = mem_strdup(target),
-				  .source = mem_strdup(source) };
+				  .source = mem_strdup(source),
+				  .range = -1 };
 	return m;
+}
+
+struct shim_stage *shim_task_stage(struct shim_task *t, const char *name)
+{
+	struct shim_stage *s;
+
+	mem_grow(&t->stages, &t->stage_cap, t->stage_count, sizeof *t->stages);
+	s = &t->stages[t->stage_count++];
+	*s = (struct shim_stage){ .name = mem_strdup(name) };
+	return s;
+}
+
+struct shim_list *shim_task_process(struct shim_task *t)
+{
+	mem_grow(&t->processes, &t->process_cap, t->process_count, sizeof *t->processes);
+	t->processes[t->process_count] = (struct shim_list){ 0 };
+	return &t->processes[t->process_count++];
 }
 
 /* Every number of a task, in the order it travels. */
@@ -223,6 +234,23 @@ struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kin
 		X(uid_base) X(uid_count) X(owner_uid) X(nofile) X(core_bytes)            \
 			X(memlock_bytes) X(secret_count)
 /* clang-format on */
+
+static void put_mount(const struct shim_mount *m, struct buf *out)
+{
+	uint8_t kind = (uint8_t)m->kind;
+
+	put_field(out, TAG_MOUNT_KIND, &kind, 1);
+	put_text(out, TAG_MOUNT_TARGET, m->target);
+	put_text(out, TAG_MOUNT_SOURCE, m->source);
+	if (m->kind == SHIM_FILE)
+		put_field(out, TAG_MOUNT_CONTENT, m->content, m->content_len);
+	if (m->range >= 0) {
+		AUTO_BUF struct buf range = { 0 };
+
+		put_i64(&range, m->range);
+		put_field(out, TAG_MOUNT_RANGE, range.data, range.len);
+	}
+}
 
 static void put_numbers(const struct shim_task *t, struct buf *out)
 {
@@ -250,6 +278,19 @@ static int numbers_of(const struct field *f, struct shim_task *t, struct err *er
 	return 0;
 }
 
+static void put_steps(const struct shim_task *t, struct buf *out)
+{
+	for (size_t i = 0; i < t->stage_count; i++) {
+		put_text(out, TAG_STAGE, t->stages[i].name);
+		put_list(out, TAG_STAGE_ARG, &t->stages[i].argv);
+		put_list(out, TAG_STAGE_ENV, &t->stages[i].env);
+	}
+	for (size_t i = 0; i < t->process_count; i++) {
+		put_field(out, TAG_PROCESS, NULL, 0);
+		put_list(out, TAG_PROCESS_ENV, &t->processes[i]);
+	}
+}
+
 void shim_task_encode(const struct shim_task *t, struct buf *out)
 {
 	buf_addc(out, MESSAGE_VERSION);
@@ -257,21 +298,16 @@ void shim_task_encode(const struct shim_task *t, struct buf *out)
 	put_text(out, TAG_CACHE, t->cache);
 	put_text(out, TAG_HOSTNAME, t->hostname);
 	put_text(out, TAG_WORKDIR, t->workdir);
+	put_text(out, TAG_STOP_FILE, t->stop_file);
 	put_list(out, TAG_ARG, &t->argv);
 	put_list(out, TAG_ENV, &t->env);
 	put_list(out, TAG_DEVICE, &t->devices);
 	put_list(out, TAG_GROUP, &t->groups);
+	put_list(out, TAG_NOTE, &t->notes);
 	put_numbers(t, out);
-	for (size_t i = 0; i < t->mount_count; i++) {
-		const struct shim_mount *m = &t->mounts[i];
-		uint8_t kind = (uint8_t)m->kind;
-
-		put_field(out, TAG_MOUNT_KIND, &kind, 1);
-		put_text(out, TAG_MOUNT_TARGET, m->target);
-		put_text(out, TAG_MOUNT_SOURCE, m->source);
-		if (m->kind == SHIM_FILE)
-			put_field(out, TAG_MOUNT_CONTENT, m->content, m->content_len);
-	}
+	put_steps(t, out);
+	for (size_t i = 0; i < t->mount_count; i++)
+		put_mount(&t->mounts[i], out);
 	put_field(out, TAG_END, NULL, 0);
 }
 
@@ -294,11 +330,41 @@ static int mount_of(const struct field *f, struct shim_task *t, struct err *err)
 		return text_of(f, &m->target, err);
 	if (f->tag == TAG_MOUNT_SOURCE)
 		return text_of(f, &m->source, err);
+	if (f->tag == TAG_MOUNT_RANGE) {
+		if (f->len != 8)
+			return err_set(err, ERR_INVALID, "a range has a wrong length");
+		m->range = get_i64(f->data);
+		return 0;
+	}
 	if (m->content)
 		return err_set(err, ERR_INVALID, "field %d comes twice", f->tag);
 	m->content = mem_strndup(f->data, f->len); /* never NULL, also when empty */
 	m->content_len = f->len;
 	return 0;
+}
+
+static int step_of(const struct field *f, struct shim_task *t, struct err *err)
+{
+	struct shim_stage *s = t->stage_count ? &t->stages[t->stage_count - 1] : NULL;
+	struct shim_list *p =
+		t->process_count ? &t->processes[t->process_count - 1] : NULL;
+
+	if (f->tag == TAG_STAGE) {
+		if (t->stage_count == SHIM_STAGES_MAX || f->len >= SHIM_STAGE_MAX)
+			return err_set(err, ERR_TOO_LARGE, "too many stages");
+		return text_of(f, &shim_task_stage(t, NULL)->name, err);
+	}
+	if (f->tag == TAG_PROCESS) {
+		if (t->process_count == SHIM_PROCESSES_MAX)
+			return err_set(err, ERR_TOO_LARGE, "too many processes");
+		shim_task_process(t);
+		return 0;
+	}
+	if (f->tag == TAG_PROCESS_ENV ? !p : !s)
+		return err_set(err, ERR_INVALID, "field %d belongs to nothing", f->tag);
+	if (f->tag == TAG_PROCESS_ENV)
+		return item_of(f, p, err);
+	return item_of(f, f->tag == TAG_STAGE_ARG ? &s->argv : &s->env, err);
 }
 
 static int task_field(const struct field *f, struct shim_task *t, struct err *err)
@@ -312,6 +378,8 @@ static int task_field(const struct field *f, struct shim_task *t, struct err *er
 		return text_of(f, &t->hostname, err);
 	case TAG_WORKDIR:
 		return text_of(f, &t->workdir, err);
+	case TAG_STOP_FILE:
+		return text_of(f, &t->stop_file, err);
 	case TAG_ARG:
 		return item_of(f, &t->argv, err);
 	case TAG_ENV:
@@ -324,9 +392,18 @@ static int task_field(const struct field *f, struct shim_task *t, struct err *er
 	case TAG_MOUNT_TARGET:
 	case TAG_MOUNT_SOURCE:
 	case TAG_MOUNT_CONTENT:
+	case TAG_MOUNT_RANGE:
 		return mount_of(f, t, err);
 	case TAG_NUMBERS:
 		return numbers_of(f, t, err);
+	case TAG_STAGE:
+	case TAG_STAGE_ARG:
+	case TAG_STAGE_ENV:
+	case TAG_PROCESS:
+	case TAG_PROCESS_ENV:
+		return step_of(f, t, err);
+	case TAG_NOTE:
+		return item_of(f, &t->notes, err);
 	case TAG_END:
 	case TAG_TTY:
 	case TAG_ROWS:
@@ -348,6 +425,32 @@ static bool path_ok(const char *p)
 	return true;
 }
 
+static bool range_ok(int64_t base, int64_t count)
+{
+	return base > 0 && base <= UINT32_MAX - 65536 && count >= 1 && count <= 1 << 24;
+}
+
+static int mount_check(const struct shim_task *t, size_t i, struct err *err)
+{
+	const struct shim_mount *m = &t->mounts[i];
+	bool source = m->kind != SHIM_DIR && m->kind != SHIM_FILE;
+
+	if (!path_ok(m->target) || !m->target[1])
+		return err_set(err, ERR_INVALID,
+			       "target of mount %zu is not an absolute path", i);
+	if (source != (m->source && m->source[0] == '/'))
+		return err_set(err, ERR_INVALID, "source of mount %s is not right",
+			       m->target);
+	if ((m->kind == SHIM_FILE) != (m->content != NULL))
+		return err_set(err, ERR_INVALID, "content of mount %s is not right",
+			       m->target);
+	if (m->range != -1 && (m->kind != SHIM_BIND_RW || t->uid_base < 0 ||
+			       !range_ok(m->range, t->uid_count)))
+		return err_set(err, ERR_INVALID, "range of mount %s is not right",
+			       m->target);
+	return 0;
+}
+
 static int task_check(const struct shim_task *t, struct err *err)
 {
 	if (!path_ok(t->folder))
@@ -358,23 +461,16 @@ static int task_check(const struct shim_task *t, struct err *err)
 		return err_set(err, ERR_INVALID, "workdir is not an absolute path");
 	if (t->argv.count == 0)
 		return err_set(err, ERR_INVALID, "the command is empty");
-	if (t->uid_base >= 0 && (t->uid_base == 0 || t->uid_base > UINT32_MAX - 65536 ||
-				 t->uid_count < 1 || t->uid_count > 1 << 24))
+	for (size_t i = 0; i < t->stage_count; i++)
+		if (t->stages[i].argv.count == 0)
+			return err_set(err, ERR_INVALID, "a stage is empty");
+	if (t->stop_file && !path_ok(t->stop_file))
+		return err_set(err, ERR_INVALID, "stop file is not an absolute path");
+	if (t->uid_base >= 0 && !range_ok(t->uid_base, t->uid_count))
 		return err_set(err, ERR_INVALID, "the range of uids is not possible");
-	for (size_t i = 0; i < t->mount_count; i++) {
-		const struct shim_mount *m = &t->mounts[i];
-		bool source = m->kind != SHIM_DIR && m->kind != SHIM_FILE;
-
-		if (!path_ok(m->target) || !m->target[1])
-			return err_set(err, ERR_INVALID,
-				       "target of mount %zu is not an absolute path", i);
-		if (source != (m->source && m->source[0] == '/'))
-			return err_set(err, ERR_INVALID,
-				       "source of mount %s is not right", m->target);
-		if ((m->kind == SHIM_FILE) != (m->content != NULL))
-			return err_set(err, ERR_INVALID,
-				       "content of mount %s is not right", m->target);
-	}
+	for (size_t i = 0; i < t->mount_count; i++)
+		if (mount_check(t, i, err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -399,32 +495,6 @@ int shim_task_decode(const char *data, size_t len, struct shim_task *out, struct
 	}
 	shim_task_fini(out);
 	return -1;
-}
-
-void shim_frame_add(struct buf *out, enum shim_type type, const void *data, size_t len)
-{
-	buf_addc(out, (char)type);
-	buf_add(out, "\0\0", 3);
-	put_u32(out, (uint32_t)len);
-	if (len > 0)
-		buf_add(out, data, len);
-}
-
-int64_t shim_frame_get(const char *data, size_t len, struct shim_frame *out)
-{
-	uint32_t n;
-
-	if (len < SHIM_HEADER_BYTES)
-		return 0;
-	n = get_u32(data + 4);
-	if (data[1] || data[2] || data[3] || data[0] <= 0 || data[0] > SHIM_EXEC_EXIT ||
-	    n > (data[0] == SHIM_BUNDLE ? SHIM_BUNDLE_MAX : SHIM_FRAME_MAX))
-		return -1;
-	if (len - SHIM_HEADER_BYTES < n)
-		return 0;
-	*out = (struct shim_frame){ (enum shim_type)data[0], data + SHIM_HEADER_BYTES,
-				    n };
-	return SHIM_HEADER_BYTES + (int64_t)n;
 }
 
 void shim_exec_fini(struct shim_exec *e)

@@ -5,7 +5,7 @@
  * START.  The daemon makes the attempt's folder and runs `yard-shim` with descriptor 3
  * one end of a stream socketpair (nothing else is inherited).  It may do so ahead of
  * time: the shim waits for one SHIM_BUNDLE frame (before it SHIM_SECRETS, if it has any).  It answers on the same socket with
- * SHIM_STARTED (the command was exec'ed) and then SHIM_EXITED, or SHIM_EXITED alone
+ * SHIM_STARTED (the command, or the first stage before it, was exec'ed) and then SHIM_EXITED, or SHIM_EXITED alone
  * (kind UNSTARTED), or SHIM_REFUSED (this attempt was begun before: probe the folder),
  * and ends.  It is a child of the daemon (reap it) in a session of its own; when the
  * daemon dies nothing happens to it.
@@ -47,6 +47,8 @@ enum shim_mount_kind {
 	SHIM_SCRATCH,
 	SHIM_DIR,
 	SHIM_FILE,
+	SHIM_OURS_RO,
+	SHIM_LINK,
 	SHIM_MOUNT_COUNT
 };
 
@@ -54,7 +56,17 @@ struct shim_mount {
 	enum shim_mount_kind kind;
 	char *target, *source, *content; /* as job/bundle.h; NULL where not used */
 	size_t content_len;
+	int64_t range; /* as there; -1: none */
 };
+
+/* Done one after the other before the command, each as the task's only process. */
+struct shim_stage {
+	char *name; /* of less than SHIM_STAGE_MAX bytes */
+	struct shim_list argv, env;
+};
+
+#define SHIM_STAGES_MAX    16
+#define SHIM_PROCESSES_MAX 64
 
 struct shim_task {
 	int64_t job, rank, attempt;
@@ -62,7 +74,14 @@ struct shim_task {
 	char *cache; /* folder of the daemon for what its sandboxes share; NULL: share nothing */
 	char *hostname;
 	char *workdir;
+	char *stop_file; /* inside; its folder is among the mounts.  NULL: no notice is put */
 	struct shim_list argv, env; /* env: "KEY=value" */
+	struct shim_stage *stages;
+	size_t stage_count, stage_cap;
+	/* Variables of each of several processes of the command; none: it is one. */
+	struct shim_list *processes;
+	size_t process_count, process_cap;
+	struct shim_list notes;   /* lines for the log, before anything runs */
 	struct shim_list devices; /* host paths of device nodes to show: "/dev/nvidia0" */
 	struct shim_mount *mounts; /* in the order they are made */
 	size_t mount_count, mount_cap;
@@ -81,6 +100,8 @@ void shim_task_init(struct shim_task *t);
 void shim_task_fini(struct shim_task *t);
 struct shim_mount *shim_task_mount(struct shim_task *t, enum shim_mount_kind kind,
 				   const char *target, const char *source);
+struct shim_stage *shim_task_stage(struct shim_task *t, const char *name);
+struct shim_list *shim_task_process(struct shim_task *t);
 void shim_task_encode(const struct shim_task *t, struct buf *out);
 int shim_task_decode(const char *data, size_t len, struct shim_task *out,
 		     struct err *err);

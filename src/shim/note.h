@@ -11,16 +11,20 @@ enum note_kind {
 	NOTE_SPACE,   /* from init, private mode: its user, then its mount namespace */
 	NOTE_TMPFS,   /* from init, where watch_needed(): its root, then its /dev/shm */
 	NOTE_GO,      /* to init: limits hold and the mark is durable: run it */
-	NOTE_STARTED, /* from init: the command was exec'ed */
+	NOTE_STARTED, /* from init: the command or a stage was exec'ed */
 	NOTE_FAILED,  /* from init, instead of BUILT or STARTED: text says why */
-	NOTE_TERM,    /* to init */
-	NOTE_EXIT,    /* from init: value is the wait status; init ends right after */
+	NOTE_TERM,    /* to init; text: the stop notice, or "" */
+	NOTE_STAGE,   /* from init: value is the stage that begins, -1: the command */
+	NOTE_EXIT,    /* from init: value is the wait status, text says whose if there were
+		       * several; init ends right after */
 };
+
+#define NOTE_TEXT_MAX 2048 /* with the NUL */
 
 struct note {
 	enum note_kind kind;
 	int value;
-	char text[240];
+	char text[NOTE_TEXT_MAX];
 };
 
 int note_send(int wire, enum note_kind kind, int value, const char *text);

@@ -12,11 +12,12 @@ struct member {
 	const char *key;
 	size_t offset;
 	size_t text; /* bytes of a text member; 0: an int64_t */
+	bool maybe;  /* a text that is left out when it is empty, as older shims did */
 };
 
 /* clang-format off */
-#define NUMBER(type, name) { #name, offsetof(struct type, name), 0 }
-#define TEXT(type, name) { #name, offsetof(struct type, name), sizeof((struct type){ .name = "" }.name) }
+#define NUMBER(type, name) { #name, offsetof(struct type, name), 0, false }
+#define TEXT(type, name) { #name, offsetof(struct type, name), sizeof((struct type){ .name = "" }.name), false }
 /* clang-format on */
 
 struct record {
@@ -36,6 +37,8 @@ static void record_put(const struct record *r, const void *from, struct buf *out
 		const char *at = (const char *)from + m[i].offset;
 		int64_t v;
 
+		if (m[i].maybe && !*at)
+			continue;
 		if (m[i].text) {
 			size_t value = out->len + strlen(m[i].key) + 1;
 
@@ -72,6 +75,13 @@ static int member_set(const struct member *m, void *record, const char *value,
 	return 0;
 }
 
+static bool is_member(const struct member *m, const char *line)
+{
+	size_t n = strlen(m->key);
+
+	return line && strncmp(line, m->key, n) == 0 && line[n] == ' ';
+}
+
 /* Members come in the order of the table, all of them: nothing to guess. */
 static int record_get(const struct record *r, const char *data, size_t len, void *to,
 		      struct err *err)
@@ -88,13 +98,13 @@ static int record_get(const struct record *r, const char *data, size_t len, void
 	if (!str_eq(line, r->title))
 		return err_set(err, ERR_CORRUPT, "not a %s record", r->title);
 	for (size_t i = 0; i < r->count; i++) {
-		size_t n = strlen(m[i].key);
-
+		if (m[i].maybe && !is_member(&m[i], at))
+			continue;
 		line = strsep(&at, "\n");
-		if (!line || strncmp(line, m[i].key, n) != 0 || line[n] != ' ')
+		if (!is_member(&m[i], line))
 			return err_set(err, ERR_CORRUPT, "%s is missing in a %s record",
 				       m[i].key, r->title);
-		if (member_set(&m[i], to, line + n + 1, err) < 0)
+		if (member_set(&m[i], to, line + strlen(m[i].key) + 1, err) < 0)
 			return -1;
 	}
 	line = strsep(&at, "\n");
@@ -114,7 +124,7 @@ struct exit_file { /* struct shim_exit with its kind as a word */
 };
 
 /* clang-format off */
-#define EXIT_NUMBER(name) { #name, offsetof(struct exit_file, exit.name), 0 }
+#define EXIT_NUMBER(name) { #name, offsetof(struct exit_file, exit.name), 0, false }
 /* clang-format on */
 
 static const struct member exit_members[] = {
@@ -126,7 +136,8 @@ static const struct member exit_members[] = {
 	EXIT_NUMBER(cpu_ms),
 	EXIT_NUMBER(ended_ms),
 	{ "text", offsetof(struct exit_file, exit.text),
-	  sizeof((struct shim_exit){ .text = "" }.text) },
+	  sizeof((struct shim_exit){ .text = "" }.text), false },
+	{ "stage", offsetof(struct exit_file, exit.stage), SHIM_STAGE_MAX, true },
 };
 static const struct record exit_record = { "exit", exit_members, COUNT_OF(exit_members) };
 

@@ -10,6 +10,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#define SHIM_STAGE_MAX 32
+
 enum shim_exit_kind {
 	SHIM_CODE,
 	SHIM_SIGNAL,
@@ -24,6 +26,8 @@ struct shim_exit { /* STOPPED: TERM or KILL was asked before the end; code and s
 	int64_t code, signal, peak_bytes, limit_bytes, cpu_ms;
 	int64_t ended_ms; /* wall clock */
 	char text[256];
+	char stage
+		[SHIM_STAGE_MAX]; /* in which it ended before its command began, or "" */
 };
 struct shim_mark {
 	char boot[40];

@@ -27,6 +27,7 @@ struct sandbox_maps {
 	} owner[SANDBOX_MAPS_MAX];
 	int count;
 	int *sources; /* by mount: its source as a detached mount, -1: has none */
+	int *ranges;  /* by mount: from the range of its files to the task's; -1: none */
 	size_t source_count;
 };
 

@@ -23,7 +23,7 @@ static bool in_range(const struct shim_task *t, uid_t uid)
 static bool has_source(const struct shim_mount *m)
 {
 	return m->kind == SHIM_BIND_RO || m->kind == SHIM_BIND_RW ||
-	       m->kind == SHIM_SCRATCH;
+	       m->kind == SHIM_SCRATCH || m->kind == SHIM_OURS_RO;
 }
 
 static int find_map(const struct sandbox_maps *m, gid_t gid)
@@ -51,6 +51,16 @@ static int add_owner_map(struct sandbox_maps *m, const struct shim_task *t, gid_
 	return 0;
 }
 
+/* What several tasks share belongs to a range of its own, and to each of them inside. */
+static int add_range_map(struct sandbox_maps *m, const struct shim_task *t, size_t i,
+			 struct err *err)
+{
+	struct idrange r = { t->mounts[i].range, t->uid_base, t->uid_count };
+
+	m->ranges[i] = userns_create(&r, &r, err);
+	return m->ranges[i] < 0 ? -1 : 0;
+}
+
 /* Opens the source of mount i, and makes the map it will need. */
 static int add_source(struct sandbox_maps *m, const struct shim_task *t, size_t i,
 		      struct err *err)
@@ -63,6 +73,8 @@ static int add_source(struct sandbox_maps *m, const struct shim_task *t, size_t 
 	m->sources[i] = fd;
 	if (fstatat(fd, "", &st, AT_EMPTY_PATH) < 0)
 		return err_sys(err, "look at %s", t->mounts[i].source);
+	if (t->mounts[i].range >= 0)
+		return add_range_map(m, t, i, err);
 	return t->owner_uid > 0 && st.st_uid == t->owner_uid
 		       ? add_owner_map(m, t, st.st_gid, err)
 		       : 0;
@@ -76,8 +88,9 @@ int sandbox_maps_init(struct sandbox_maps *m, const struct shim_task *t, struct 
 	if ((m->range = userns_range(t->uid_base, t->uid_count, err)) < 0)
 		return -1;
 	m->sources = mem_alloc(t->mount_count + 1, sizeof *m->sources);
+	m->ranges = mem_alloc(t->mount_count + 1, sizeof *m->ranges);
 	for (; m->source_count < t->mount_count; m->source_count++)
-		m->sources[m->source_count] = -1;
+		m->sources[m->source_count] = m->ranges[m->source_count] = -1;
 	for (size_t i = 0; i < t->mount_count; i++) {
 		if (has_source(&t->mounts[i]) && add_source(m, t, i, err) < 0)
 			return -1;
@@ -90,9 +103,11 @@ void sandbox_maps_drop_sources(struct sandbox_maps *m)
 	for (size_t i = 0; i < m->source_count; i++) {
 		if (m->sources[i] >= 0)
 			close(m->sources[i]);
+		if (m->ranges[i] >= 0)
+			close(m->ranges[i]);
 	}
-	free(m->sources);
-	m->sources = NULL;
+	free(TAKE(m->sources));
+	free(TAKE(m->ranges));
 	m->source_count = 0;
 }
 
@@ -114,8 +129,13 @@ static int choose_map(const struct sandbox *s, const struct shim_mount *m,
 		      const struct stat *st, int *map, struct err *err)
 {
 	*map = -1;
-	if (!s->root_mode || in_range(s->task, st->st_uid))
+	if (!s->root_mode || in_range(s->task, st->st_uid) || m->kind == SHIM_OURS_RO)
 		return 0;
+	if (m->range >= 0 && st->st_uid >= m->range &&
+	    st->st_uid < m->range + s->task->uid_count) {
+		*map = s->maps->ranges[m - s->task->mounts];
+		return 0;
+	}
 	if (m->kind == SHIM_SCRATCH && st->st_uid == 0)
 		*map = s->maps->range; /* the daemon's own copy of the code; never written */
 	else if (s->task->owner_uid > 0 && st->st_uid == s->task->owner_uid)
@@ -150,7 +170,10 @@ static int source_mount(const struct sandbox *s, const struct shim_mount *m, mod
 		return TAKE_FD(fd);
 	if (map < 0)
 		return -1;
-	if (m->kind == SHIM_BIND_RW)
+	/* What is shared is there beside what was asked for: rather to read than no task. */
+	if (m->range >= 0)
+		attr |= MOUNT_ATTR_RDONLY;
+	else if (m->kind == SHIM_BIND_RW)
 		return err_wrap(
 			err,
 			"the file system of %s cannot map owners: give the folder to uid %lld",
@@ -256,12 +279,32 @@ static int secret_files(const struct sandbox *s, struct err *err)
 	return 0;
 }
 
+/* A second name for a folder costs no mount. */
+static int link_to(const struct sandbox *s, const struct shim_mount *m, struct err *err)
+{
+	const char *name = strrchr(m->target, '/') + 1;
+	AUTO_FREE char *parent = mem_strndup(m->target, (size_t)(name - m->target - 1));
+	AUTO_FD int dir = sandbox_folder(s, parent[0] ? parent : "/", err);
+
+	if (dir < 0)
+		return -1;
+	if (symlinkat(m->source, dir, name) < 0)
+		return err_sys(err, "make the link %s", m->target);
+	if (s->root_mode &&
+	    fchownat(dir, name, s->owner, s->owner, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "give %s to the task", m->target);
+	return 0;
+}
+
 static int one(struct sandbox *s, const struct shim_mount *m, struct err *err)
 {
 	switch (m->kind) {
 	case SHIM_BIND_RO:
 	case SHIM_BIND_RW:
+	case SHIM_OURS_RO:
 		return bind(s, m, err);
+	case SHIM_LINK:
+		return link_to(s, m, err);
 	case SHIM_SCRATCH:
 		return scratch(s, m, err);
 	case SHIM_FILE:

@@ -142,6 +142,9 @@ static void init_says(struct hold *h)
 	} else if (n.kind == NOTE_EXIT) {
 		h->has_status = true;
 		h->status = n.value;
+		snprintf(h->how, sizeof h->how, "%.63s", n.text);
+	} else if (n.kind == NOTE_STAGE) {
+		h->stage = n.value;
 	}
 }
 
@@ -263,6 +266,9 @@ static void hold(struct hold *h)
 
 	log_init(&h->log, h->dir, h->task.log_limit_bytes);
 	output_init(h);
+	for (size_t i = 0; i < h->task.notes.count; i++)
+		log_note(&h->log, "%s", h->task.notes.items[i]);
+	h->stage = h->task.stage_count ? 0 : -1;
 	if (hold_start(h) == 0) {
 		shim_mark_encode(&h->mark, &mark);
 		tell(h, SHIM_STARTED, mark.data, mark.len);

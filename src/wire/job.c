@@ -22,6 +22,8 @@ static void write_exit(struct json *j, const struct task_exit *x)
 	json_i64(j, "cpu_ms", x->cpu_ms);
 	if (x->text[0])
 		json_str(j, "text", x->text);
+	if (x->stage[0])
+		json_str(j, "stage", x->stage);
 	json_str(j, "words", buf_str(&words));
 	json_end(j);
 }
@@ -187,7 +189,7 @@ void wire_job_write(struct buf *out, const struct job *job, const char *const *o
 
 static void read_exit(const struct doc_node *map, struct task_exit *out)
 {
-	const char *text = doc_str(map, "text", "");
+	const char *text = doc_str(map, "text", ""), *stage = doc_str(map, "stage", "");
 
 	exit_kind_from_word(doc_str(map, "kind", ""), &out->kind);
 	out->code = wire_int(map, "code");
@@ -196,6 +198,7 @@ static void read_exit(const struct doc_node *map, struct task_exit *out)
 	out->limit_bytes = doc_i64(map, "limit_bytes", 0);
 	out->cpu_ms = doc_i64(map, "cpu_ms", 0);
 	memcpy(out->text, text, strnlen(text, sizeof out->text - 1));
+	memcpy(out->stage, stage, strnlen(stage, sizeof out->stage - 1));
 }
 
 static void read_devices(const struct doc_node *map, const struct doc_node *shares,

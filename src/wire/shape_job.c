@@ -56,6 +56,7 @@ static const struct wire_field exit_fields[] = {
 	{ "limit_bytes", WIRE_INT, 0, "of its memory; 0: not known" },
 	{ "cpu_ms", WIRE_INT, 0, "time its cores worked" },
 	{ "text", WIRE_TEXT, OPT, "detail of what could not be started or was lost" },
+	{ "stage", WIRE_TEXT, OPT, "it ended before its command began: in which stage, such as requirements" },
 	{ "words", WIRE_TEXT, 0, "all of it as a sentence" },
 	{ 0 }
 };
@@ -255,6 +256,7 @@ static const struct wire_field event_exit[] = {
 	{ "cpu_ms", WIRE_INT, 0, "time its cores worked" },
 	{ "ended", WIRE_INT, OPT, "when, in milliseconds since 1970" },
 	{ "text", WIRE_TEXT, OPT, "detail" },
+	{ "stage", WIRE_TEXT, OPT, "in which stage before its command" },
 	{ 0 }
 };
 static const struct wire_field event_place[] = {

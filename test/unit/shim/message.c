@@ -10,6 +10,7 @@
 static void fill(struct shim_task *t)
 {
 	struct shim_mount *m;
+	struct shim_stage *stage;
 
 	shim_task_init(t);
 	t->job = INT64_MAX;
@@ -23,6 +24,14 @@ static void fill(struct shim_task *t)
 	shim_list_add(&t->argv, "");
 	shim_list_add(&t->argv, "a b\n\xff");
 	shim_list_add(&t->env, "HOME=/root");
+	stage = shim_task_stage(t, "requirements");
+	shim_list_add(&stage->argv, "pip");
+	shim_list_add(&stage->env, "PIP_USER=0");
+	stage = shim_task_stage(t, "second");
+	shim_list_add(&stage->argv, "true");
+	shim_list_add(shim_task_process(t), "LOCAL_RANK=0");
+	shim_list_add(shim_task_process(t), "LOCAL_RANK=1");
+	shim_list_add(&t->notes, "a note");
 	shim_list_add(&t->devices, "/dev/nvidia0");
 	t->memory_bytes = 1 << 30;
 	t->uid_base = 1000000;
@@ -58,6 +67,20 @@ static bool same_mount(const struct shim_mount *a, const struct shim_mount *b)
 		memcmp(a->content, b->content, a->content_len) == 0);
 }
 
+static bool same_steps(const struct shim_task *a, const struct shim_task *b)
+{
+	bool ok = a->stage_count == b->stage_count &&
+		  a->process_count == b->process_count && same_list(&a->notes, &b->notes);
+
+	for (size_t i = 0; ok && i < a->stage_count; i++)
+		ok = str_eq(a->stages[i].name, b->stages[i].name) &&
+		     same_list(&a->stages[i].argv, &b->stages[i].argv) &&
+		     same_list(&a->stages[i].env, &b->stages[i].env);
+	for (size_t i = 0; ok && i < a->process_count; i++)
+		ok = same_list(&a->processes[i], &b->processes[i]);
+	return ok;
+}
+
 static bool same(const struct shim_task *a, const struct shim_task *b)
 {
 	bool ok = a->job == b->job && a->rank == b->rank && a->attempt == b->attempt &&
@@ -75,7 +98,7 @@ static bool same(const struct shim_task *a, const struct shim_task *b)
 	     a->mount_count == b->mount_count;
 	for (size_t i = 0; ok && i < a->mount_count; i++)
 		ok = same_mount(&a->mounts[i], &b->mounts[i]);
-	return ok;
+	return ok && same_steps(a, b);
 }
 
 /* Decodes a copy that ends where the message ends, so that ASan sees a step too far. */
@@ -135,6 +158,28 @@ static void no_command(struct shim_task *t)
 	t->argv.count = 0;
 }
 
+static void empty_stage(struct shim_task *t)
+{
+	shim_task_stage(t, "nothing");
+}
+
+static void too_many_stages(struct shim_task *t)
+{
+	while (t->stage_count <= SHIM_STAGES_MAX)
+		shim_list_add(&shim_task_stage(t, "x")->argv, "x");
+}
+
+static void too_many_processes(struct shim_task *t)
+{
+	while (t->process_count <= SHIM_PROCESSES_MAX)
+		shim_task_process(t);
+}
+
+static void long_stage(struct shim_task *t)
+{
+	shim_list_add(&shim_task_stage(t, "requirements-of-the-whole-yard-1")->argv, "x");
+}
+
 static void set(char **at, const char *to)
 {
 	free(*at);
@@ -181,6 +226,10 @@ static void test_refused(void)
 {
 	static const struct change changes[] = {
 		{ "a task without a command", no_command },
+		{ "an empty stage", empty_stage },
+		{ "a stage too many", too_many_stages },
+		{ "a process too many", too_many_processes },
+		{ "a stage with too long a name", long_stage },
 		{ "a folder that is not absolute", relative_folder },
 		{ "a target that climbs out", climbing_target },
 		{ "a target that ends in ..", climbing_end },

@@ -35,6 +35,33 @@ static void test_exit(void)
 	IS_INT(cut, 0, "a cut exit record is never taken for a whole one");
 }
 
+static void test_stage(void)
+{
+	static const char old[] =
+		"exit\nkind code\ncode 3\nsignal 0\npeak_bytes 1\nlimit_bytes 2\ncpu_ms 4\n"
+		"ended_ms 5\ntext \nend\n";
+	struct shim_exit in = { .kind = SHIM_CODE, .code = 1, .stage = "requirements" };
+	struct shim_exit out;
+	AUTO_BUF struct buf b = { 0 };
+	AUTO_BUF struct buf plain = { 0 };
+	struct err err = { 0 };
+	int cut = 0;
+
+	shim_exit_encode(&in, &b);
+	OK(shim_exit_decode(b.data, b.len, &out, &err) == 0 &&
+		   strcmp(out.stage, "requirements") == 0 && out.code == 1,
+	   "in which stage it ended is kept");
+	for (size_t n = 0; n < b.len; n++)
+		cut += shim_exit_decode(b.data, n, &out, &err) == 0;
+	IS_INT(cut, 0, "also then no part is taken for the whole");
+	OK(shim_exit_decode(old, sizeof old - 1, &out, &err) == 0 && !out.stage[0] &&
+		   out.code == 3 && out.ended_ms == 5,
+	   "a record of a shim that knew no stages is read");
+	in.stage[0] = 0;
+	shim_exit_encode(&in, &plain);
+	OK(!strstr(buf_str(&plain), "stage"), "and without a stage it is written so");
+}
+
 static void test_longest(void)
 {
 	AUTO_BUF struct buf b = { 0 };
@@ -93,6 +120,7 @@ static void test_nonsense(void)
 int main(void)
 {
 	test_exit();
+	test_stage();
 	test_longest();
 	test_mark();
 	test_nonsense();
