@@ -14,9 +14,11 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/checkpoint.h"
 #include "depot/files.h"
 #include "depot/input.h"
 #include "depot/layout.h"
+#include "depot/requirements.h"
 #include "depot/tree.h"
 #include "pack/folder.h"
 
@@ -37,6 +39,12 @@ struct files_op {
 	void *arg;
 	int64_t job, uid_base, owner_uid;
 	char *code_hash, *code;
+	bool installs;      /* what the code requires; told as: */
+	char *requirements; /* or NULL */
+	bool code_wheels;
+	int64_t cut_ms; /* of the attempt before */
+	char *resume;
+	bool resume_input;
 	struct place *inputs, *outputs;
 	size_t input_count, output_count;
 	bool failed;
@@ -74,7 +82,9 @@ static struct files_op *op_create(struct depot_files *d, const struct job *j, vo
 	op->arg = arg;
 	op->job = j->id;
 	op->owner_uid = j->owner_uid;
+	op->cut_ms = j->cut_ms;
 	op->code_hash = mem_strdup(s->code);
+	op->installs = s->requirements.which == REQUIREMENTS_ALL;
 	op->input_count = s->input_count;
 	op->inputs = places_copy(s->inputs, s->input_count);
 	op->output_count = s->output_count;
@@ -89,6 +99,7 @@ static void op_destroy(struct files_op *op)
 	places_free(op->outputs, op->output_count);
 	free(op->code_hash);
 	free(op->code);
+	free(op->resume);
 	free(op);
 }
 
@@ -117,7 +128,11 @@ static void op_answer(void *arg)
 	} else {
 		AUTO_FREE const char **inputs = paths_of(op->inputs, op->input_count);
 		AUTO_FREE const char **outputs = paths_of(op->outputs, op->output_count);
-		struct depot_places p = { op->code, inputs, outputs };
+		struct depot_places p = { .code = op->code,
+					  .requirements = op->requirements,
+					  .code_wheels = op->code_wheels,
+					  .inputs = inputs,
+					  .outputs = outputs };
 		op->prepared(op->arg, &p, NULL);
 	}
 	op_destroy(op);
@@ -190,9 +205,40 @@ static char *resolve_input(const struct files_op *op, const struct place *p,
 	return NULL;
 }
 
+/* The checkpoint to go on from.  One that cannot be looked at is no reason not to begin. */
+static char *find_resume(const struct place *places, size_t count, int64_t cut_ms)
+{
+	const struct checkpoint_entry *last;
+	struct checkpoint_sight sight;
+	char *name = NULL;
+	struct err ignored;
+
+	for (size_t i = 0; i < count && !name; i++) {
+		if (!str_eq(places[i].name, DEPOT_CHECKPOINTS) || !places[i].path ||
+		    checkpoint_look(places[i].path, &sight, &ignored) < 0)
+			continue;
+		last = checkpoint_last(&sight, cut_ms);
+		name = mem_strdup(last ? last->name : NULL);
+		checkpoint_fini(&sight);
+	}
+	return name;
+}
+
+static void prepare_resume(struct files_op *op)
+{
+	op->resume = find_resume(op->outputs, op->output_count, op->cut_ms);
+	if (op->resume)
+		return;
+	op->resume = find_resume(op->inputs, op->input_count, 0);
+	op->resume_input = op->resume != NULL;
+}
+
 static int prepare_all(struct files_op *op, struct err *err)
 {
 	if (op->code_hash && prepare_code(op, err) < 0)
+		return -1;
+	if (op->code && op->installs &&
+	    requirements_read(op->code, &op->requirements, &op->code_wheels, err) < 0)
 		return -1;
 	for (size_t i = 0; i < op->input_count; i++) {
 		struct place *p = &op->inputs[i];
@@ -206,6 +252,7 @@ static int prepare_all(struct files_op *op, struct err *err)
 	for (size_t i = 0; i < op->output_count; i++)
 		if (prepare_output(op, &op->outputs[i], err) < 0)
 			return -1;
+	prepare_resume(op);
 	return 0;
 }
 
@@ -278,6 +325,7 @@ void depot_files_unref(struct depot_files *d)
 	world_lane_destroy(d->folders);
 	world_lane_destroy(d->unpacks);
 	world_lane_destroy(d->removals);
+	world_lane_destroy(d->looks);
 	free(d->state);
 	free(d->unpack);
 	free(d->socket);
@@ -312,6 +360,7 @@ void depot_files_rules(struct depot *base, const struct depot_rules *r)
 static const struct depot_ops files_ops = {
 	.prepare = files_prepare,
 	.collect = files_collect,
+	.look = depot_files_look,
 	.remove = depot_files_remove,
 	.attempt_folder = files_attempt_folder,
 	.output_folder = files_output_folder,
@@ -358,6 +407,7 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 	d->folders = world_lane_create(w, FOLDER_THREADS);
 	d->unpacks = world_lane_create(w, 1);
 	d->removals = world_lane_create(w, 1);
+	d->looks = world_lane_create(w, 1);
 	d->refs = 1;
 	d->code_bytes_max = CODE_BYTES_MAX;
 	return &d->base;

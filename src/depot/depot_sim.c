@@ -60,8 +60,9 @@ static void op_due(void *arg)
 {
 	struct sim_op *op = arg;
 	struct err failure, *err = NULL;
-	struct depot_places places = { op->code, (const char *const *)op->inputs,
-				       (const char *const *)op->outputs };
+	struct depot_places places = { .code = op->code,
+				       .inputs = (const char *const *)op->inputs,
+				       .outputs = (const char *const *)op->outputs };
 
 	if (op->fails) {
 		err_set(&failure, ERR_IO, "simulated depot: no space left on device");
