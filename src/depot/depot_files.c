@@ -100,6 +100,7 @@ static void op_destroy(struct files_op *op)
 	free(op->code_hash);
 	free(op->code);
 	free(op->resume);
+	free(op->requirements);
 	free(op);
 }
 
