@@ -40,6 +40,10 @@ struct acting {
 	bool on;
 };
 int act_as_owner(struct acting *a, const struct volume_place *p, int fd, struct err *err);
+/* The same to read: of public as somebody who is nobody in particular, so that what only
+ * root may read stays so. */
+int act_as_reader(struct acting *a, const struct volume_place *p, int fd,
+		  struct err *err);
 void act_end(struct acting *a);
 /* Words for errno of what was tried on the place. */
 int open_error(const struct volume_place *p, const char *what, struct err *err);
