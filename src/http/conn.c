@@ -1,50 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "http/internal.h"
+#include "http/conn_impl.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "http/auth.h"
+#include "http/app.h"
 #include "http/route.h"
-#include "http/tls.h"
 #include "wire/outcome.h"
-
-#define LINGER_MS                                                                        \
-	2000 /* a client that was refused may still be sending: let it read why */
-
-enum conn_state {
-	CONN_HEAD,    /* between requests, or in the middle of a head */
-	CONN_FULL,    /* its answers are not read: no further request is begun */
-	CONN_WHO,     /* a password is looked at; further bytes are kept */
-	CONN_BODY,    /* a request's body comes in */
-	CONN_BUSY,    /* a handler works on it; further bytes are kept */
-	CONN_RAW,     /* upgraded: bytes are the handler's */
-	CONN_CLOSING, /* answered for the last time; what comes is dropped */
-};
-
-struct conn {
-	struct http_server *server;
-	struct world_stream *stream;
-	const struct conn_filter *filter; /* NULL: the stream's bytes are clear */
-	void *filter_arg;
-	struct world_timer *timer;
-	struct http_parser *parser;
-	enum conn_state state;
-	struct exchange *ex;
-	struct buf input; /* came before it could be used */
-	struct auth auth;
-	char counted[CONNS_KEY_MAX]; /* under which key; "": none */
-	int64_t body_began_ms, body_bytes;
-	uint64_t put, taken; /* bytes given to the stream, and those the kernel took */
-	int64_t stuck_ms;    /* since when it takes no more; 0: it does */
-	bool feeding;        /* inside feed(): it goes on by itself */
-	bool head_begun;     /* the head's time runs */
-	bool resume;         /* the timer is set to go on with the input */
-	bool paused, eof;
-	struct conn *prev, *next;
-};
 
 struct conn *http_conn_next(struct conn *c)
 {
@@ -141,7 +105,7 @@ void http_conn_close(struct conn *c)
 }
 
 /* One of whom nothing is known has no long time to say it. */
-static int64_t idle_ms(const struct conn *c)
+int64_t conn_idle_ms(const struct conn *c)
 {
 	const struct http_config *config = &c->server->config;
 	bool stranger = c->auth.by == AUTH_NOBODY && c->auth.peer.uid < 0;
@@ -167,13 +131,20 @@ void http_conn_answered(struct exchange *ex)
 	http_conn_pause(c, false);
 	/* Not from here: the caller may be in the middle of telling others. */
 	c->resume = c->input.len > 0;
-	http_conn_timer(c, c->resume ? 0 : idle_ms(c));
+	http_conn_timer(c, c->resume ? 0 : conn_idle_ms(c));
 }
 
 void http_conn_upgraded(struct exchange *ex)
 {
-	world_timer_stop(ex->conn->timer);
-	ex->conn->state = CONN_RAW;
+	struct conn *c = ex->conn;
+
+	world_timer_stop(c->timer);
+	c->state = CONN_RAW;
+	if (c->input.len == 0)
+		return;
+	http_conn_pause(c, false); /* what came before is the handler's too, and first */
+	c->resume = true;
+	http_conn_timer(c, 0);
 }
 
 /* Once it is known who it is, the connection counts as theirs and no more as one of an
@@ -233,7 +204,7 @@ static void admit(struct conn *c, const struct err *refusal, int64_t retry_ms)
 }
 
 /* With the bytes that were kept; soon, not from here. */
-static void go_on(struct conn *c, enum conn_state state)
+void conn_go_on(struct conn *c, enum conn_state state)
 {
 	c->state = state;
 	http_conn_pause(c, false);
@@ -241,14 +212,14 @@ static void go_on(struct conn *c, enum conn_state state)
 	http_conn_timer(c, 0);
 }
 
-static void who_seen(void *arg, const struct err *err, int64_t retry_ms)
+void conn_who_seen(void *arg, const struct err *err, int64_t retry_ms)
 {
 	struct conn *c = arg;
 
 	c->state = CONN_BODY;
 	admit(c, err, retry_ms);
 	if (c->state == CONN_BODY || c->state == CONN_HEAD)
-		go_on(c, c->state);
+		conn_go_on(c, c->state);
 }
 
 static void begin_exchange(struct conn *c)
@@ -271,7 +242,9 @@ static void begin_exchange(struct conn *c)
 			answer_status(ex, status, &err, NULL);
 		return;
 	}
-	int rc = auth_ask(&c->auth, ex->head, ex->route->rule == RULE_PUBLIC, &err);
+	int rc = ex->route->opaque ? app_ask(ex, &err)
+				   : auth_ask(&c->auth, ex->head,
+					      ex->route->rule == RULE_PUBLIC, &err);
 	if (rc <= 0) {
 		admit(c, rc < 0 ? &err : NULL, 0);
 		return;
@@ -354,7 +327,7 @@ static void await_more(struct conn *c)
 		await_body(c);
 	} else if (http_parser_idle(c->parser)) {
 		c->head_begun = false;
-		http_conn_timer(c, idle_ms(c));
+		http_conn_timer(c, conn_idle_ms(c));
 	} else if (!c->head_begun) {
 		c->head_begun =
 			true; /* never extended: a head that trickles in is cut off */
@@ -418,17 +391,7 @@ void http_conn_take(struct conn *c, const char *data, size_t len)
 	keep_rest(c, data, len);
 }
 
-static void on_data(void *arg, const char *data, size_t len)
-{
-	struct conn *c = arg;
-
-	if (c->filter)
-		c->filter->in(c->filter_arg, data, len);
-	else
-		http_conn_take(c, data, len);
-}
-
-static void resume(struct conn *c)
+void conn_resume(struct conn *c)
 {
 	struct buf input = c->input;
 	const char *data = buf_str(&input);
@@ -439,157 +402,4 @@ static void resume(struct conn *c)
 	feed(c, &data, &len);
 	keep_rest(c, data, len);
 	buf_fini(&input);
-}
-
-/* The client sends no more.  One that waits for something has gone; one that has a
- * short answer under way gets it, in case it only ended its side. */
-static void over(struct conn *c)
-{
-	if (c->state == CONN_CLOSING || c->state == CONN_WHO || c->state == CONN_FULL ||
-	    (c->state == CONN_BUSY && !c->ex->parked))
-		return;
-	if (c->state == CONN_HEAD)
-		http_conn_close(c); /* what was answered may not be out yet */
-	else
-		http_conn_destroy(c);
-}
-
-static void on_timer(void *arg)
-{
-	struct conn *c = arg;
-	struct err err;
-
-	if (c->resume) {
-		resume(c);
-		if (c->eof)
-			over(c);
-		return;
-	}
-	switch (c->state) {
-	case CONN_HEAD:
-		if (http_parser_idle(c->parser)) {
-			http_conn_destroy(c);
-			return;
-		}
-		err_set(&err, ERR_TIMEOUT, "the request's head took longer than %lld s",
-			(long long)c->server->config.head_ms / 1000);
-		http_conn_refuse(c, 408, &err);
-		break;
-	case CONN_BODY:
-		err_set(&err, ERR_TIMEOUT,
-			"the request's body did not come: nothing for %lld s, or less "
-			"than %d bytes a second",
-			(long long)c->server->config.body_ms / 1000, BODY_BYTES_A_SECOND);
-		http_conn_refuse(c, 408, &err);
-		break;
-	case CONN_FULL:
-	case CONN_WHO:
-		break;
-	case CONN_BUSY:
-	case CONN_RAW:
-		c->ex->ops->timer(c->ex);
-		break;
-	case CONN_CLOSING:
-		http_conn_destroy(c);
-		break;
-	}
-}
-
-void http_conn_ended(struct conn *c)
-{
-	c->eof = true;
-	if (c->resume)
-		resume(c);
-	over(c);
-}
-
-static void on_eof(void *arg)
-{
-	http_conn_ended(arg);
-}
-
-static void on_end(void *arg, const struct err *err)
-{
-	(void)err;
-	http_conn_destroy(arg);
-}
-
-static void on_drain(void *arg)
-{
-	struct conn *c = arg;
-
-	if (c->state == CONN_CLOSING)
-		http_conn_timer(c, LINGER_MS);
-	else if (c->state == CONN_FULL)
-		go_on(c, CONN_HEAD);
-	else if (c->ex && c->ex->ops && c->ex->ops->room)
-		c->ex->ops->room(c->ex);
-}
-
-bool http_conn_stuck(struct conn *c, int64_t now_ms)
-{
-	size_t pending = world_stream_pending(c->stream);
-	uint64_t taken = c->put - pending;
-
-	if (pending == 0) {
-		c->stuck_ms = 0;
-		return false;
-	}
-	if (!c->stuck_ms || taken != c->taken) {
-		c->taken = taken;
-		c->stuck_ms = now_ms;
-	} else if (now_ms - c->stuck_ms >= c->server->config.write_ms) {
-		http_conn_destroy(c);
-		return false;
-	}
-	return true;
-}
-
-/* A short answer that is due still goes out, such as that of the change itself. */
-void http_conn_look_again(struct conn *c)
-{
-	if (c->ex && (c->ex->parked || c->ex->begun) && !auth_stands(&c->auth))
-		http_conn_destroy(c);
-}
-
-bool http_conn_open(struct http_server *s, struct world_stream *stream, bool admin)
-{
-	static const struct world_stream_events events = {
-		.on_data = on_data,
-		.on_eof = on_eof,
-		.on_end = on_end,
-		.on_drain = on_drain,
-		.on_hangup = on_eof,
-	};
-	struct world_peer peer = world_stream_peer(stream);
-	struct conn *c = mem_alloc(1, sizeof *c);
-
-	auth_init(&c->auth, s, &peer);
-	c->auth.done = who_seen;
-	c->auth.arg = c;
-	if (peer.uid >= 0)
-		snprintf(c->counted, sizeof c->counted, "uid %lld", (long long)peer.uid);
-	else
-		snprintf(c->counted, sizeof c->counted, "from %s", c->auth.place);
-	if (!server_count(s, c->counted,
-			  admin           ? 0
-			  : peer.uid >= 0 ? s->config.conns_per_user
-					  : s->config.conns_per_address)) {
-		free(c);
-		return false;
-	}
-	c->server = s;
-	c->stream = stream;
-	c->parser = http_parser_create(HTTP_REQUESTS);
-	c->timer = world_timer_create(s->config.world, on_timer, c);
-	c->next = s->conns;
-	if (s->conns)
-		s->conns->prev = c;
-	s->conns = c;
-	s->conn_count++;
-	if (s->config.tls && peer.uid < 0)
-		http_tls_filter(c, s->config.tls);
-	world_stream_start(stream, &events, c);
-	http_conn_timer(c, idle_ms(c));
-	return true;
 }
