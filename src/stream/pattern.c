@@ -97,10 +97,16 @@ void pattern_destroy(struct pattern *p)
 static int give_up(struct pattern *p, struct err *err)
 {
 	p->off = true;
+	if (p->strikes > STRIKES_MAX)
+		return err_set(
+			err, ERR_TOO_LARGE,
+			"the pattern has too many ways to match: it gave up on %d of %" PRId64
+			" lines and is looked for no further",
+			p->strikes, p->lines);
 	return err_set(err, ERR_TOO_LARGE,
-		       "the pattern costs too much (%" PRId64 " ms on %" PRId64
-		       " lines, gave up on %d of them); it is looked for no further",
-		       p->cost_ns / 1000000, p->lines, p->strikes);
+		       "the pattern is too slow: %" PRId64 " ms on %" PRId64
+		       " lines; it is looked for no further",
+		       p->cost_ns / 1000000, p->lines);
 }
 
 /* One match from `at` on; gives the place behind it, or -1: no more. */

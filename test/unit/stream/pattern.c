@@ -106,8 +106,32 @@ static void bounded(const char *pattern, const char *repeated, const char *end)
 	OK(took < 20, "5000 lines cost no more than %.1f s", took);
 }
 
+/* What people write is not taken for such, also on long lines. */
+static void usual(const char *pattern)
+{
+	AUTO_BUF struct buf line = { 0 }, out = { 0 };
+	struct err err;
+	struct pattern *p = pattern_create(pattern, &err);
+	int bad = 0;
+
+	while (line.len < 3900)
+		buf_adds(&line, "loss is 5, ");
+	for (int i = 0; p && i < 2000; i++) {
+		buf_cut(&line, 3900);
+		if (i % 2)
+			buf_adds(&line, " loss: 0.25 end");
+		bad += pattern_search(p, buf_str(&line), line.len, note, &out, &err) < 0;
+	}
+	pattern_destroy(p);
+	OK(p && !bad && out.len == 5 * 1000 - 1, "%s is not given up on", pattern);
+}
+
 int main(void)
 {
+	usual(".*loss: ([0-9.]+).*");
+	usual("loss: ([0-9.]+)");
+	usual("^.*\\bloss: +(-?\\d+(?:\\.\\d+)?)");
+	usual("(?i)LOSS\\s*[:=]\\s*([-+.\\deE]+)");
 	finds();
 	refuses();
 	bounded("(a+)+b", "a", "cb");
