@@ -83,6 +83,8 @@ struct world_ops {
 	void (*stream_pause)(struct world_stream *s, bool paused);
 	void (*stream_write)(struct world_stream *s, const void *data, size_t len);
 	size_t (*stream_pending)(const struct world_stream *s);
+	int (*stream_lend)(struct world_stream *s); /* NULL: never */
+	void (*stream_await)(struct world_stream *s);
 	void (*stream_shutdown)(struct world_stream *s);
 	struct world_peer (*stream_peer)(const struct world_stream *s);
 	void (*stream_close)(struct world_stream *s);

@@ -49,6 +49,8 @@ void uv_stream_start(struct world_stream *s, const struct world_stream_events *e
 void uv_stream_pause(struct world_stream *s, bool paused);
 void uv_stream_write(struct world_stream *s, const void *data, size_t len);
 size_t uv_stream_pending(const struct world_stream *s);
+int uv_stream_lend(struct world_stream *s);
+void uv_stream_await(struct world_stream *s);
 void uv_stream_shutdown(struct world_stream *s);
 struct world_peer uv_stream_peer(const struct world_stream *s);
 void uv_stream_close(struct world_stream *s);

@@ -50,6 +50,7 @@ struct uv_strm {
 	void *arg;
 	struct buf out;
 	size_t sent; /* of out */
+	bool awaits; /* somebody who sends by other means waits for room */
 	struct world_peer peer;
 };
 
@@ -78,7 +79,7 @@ static int interest(const struct uv_strm *s)
 		return 0;
 	if (s->connecting)
 		return UV_WRITABLE;
-	if (pending(s) || over(s))
+	if (pending(s) || over(s) || s->awaits)
 		want |= UV_WRITABLE;
 	if (s->reading == READ_ON)
 		want |= UV_READABLE;
@@ -189,7 +190,7 @@ static void end_writing(struct uv_strm *s)
 
 static void flush(struct uv_strm *s)
 {
-	bool had = pending(s) > 0;
+	bool had = pending(s) > 0 || s->awaits;
 
 	if (push(s) < 0) {
 		fail(s, "write", errno);
@@ -197,6 +198,7 @@ static void flush(struct uv_strm *s)
 	}
 	if (pending(s))
 		return;
+	s->awaits = false;
 	if (s->writing == WRITE_ENDING)
 		end_writing(s);
 	if (over(s)) {
@@ -451,6 +453,26 @@ void uv_stream_shutdown(struct world_stream *stream)
 void uv_stream_connecting(struct world_stream *stream)
 {
 	strm_of(stream)->connecting = true;
+}
+
+int uv_stream_lend(struct world_stream *stream)
+{
+	const struct uv_strm *s = strm_of(stream);
+
+	if (s->phase != STREAM_OPEN || s->writing != WRITE_OPEN || !s->is_socket ||
+	    pending(s))
+		return -1;
+	return fcntl(s->fd, F_DUPFD_CLOEXEC, 0);
+}
+
+void uv_stream_await(struct world_stream *stream)
+{
+	struct uv_strm *s = strm_of(stream);
+
+	if (s->phase != STREAM_OPEN)
+		return;
+	s->awaits = true;
+	watch(s);
 }
 
 struct world_peer uv_stream_peer(const struct world_stream *stream)

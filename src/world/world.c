@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "world/impl.h"
+#include "world/lend.h"
 
 void world_fini(struct world *w)
 {
@@ -285,6 +286,16 @@ void world_stream_write(struct world_stream *s, const void *data, size_t len)
 size_t world_stream_pending(const struct world_stream *s)
 {
 	return s->world->ops->stream_pending(s);
+}
+
+int world_stream_lend(struct world_stream *s)
+{
+	return s->world->ops->stream_lend ? s->world->ops->stream_lend(s) : -1;
+}
+
+void world_stream_await(struct world_stream *s)
+{
+	s->world->ops->stream_await(s);
 }
 
 void world_stream_shutdown(struct world_stream *s)
