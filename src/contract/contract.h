@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "job/bundle.h"
 #include "job/job.h"
 
@@ -32,6 +33,13 @@ struct contract_pip {
 	const char *config;
 };
 
+/* A folder of the storage tree, or another name of one. */
+struct contract_folder {
+	enum mount_kind kind;
+	const char *target, *source;
+	int64_t range; /* as in struct mount */
+};
+
 /* Host folders the depot made ready for this job; all strings borrowed. */
 struct contract_places {
 	const char *attempt_folder;
@@ -49,7 +57,13 @@ struct contract_places {
 	struct contract_pip pip;
 	const char *user_path; /* PATH of the submitter in private mode, or NULL */
 	int64_t uid_base, uid_count;
-	const struct contract_peers *peers; /* NULL: made for this one task */
+	const struct contract_peers *peers;    /* NULL: made for this one task */
+	const struct contract_folder *folders; /* in the order they are made */
+	size_t folder_count;
+	/* The last complete checkpoint: its name in the output CONTRACT_CHECKPOINTS, or in
+	 * the input of that name.  NULL: there is none. */
+	const char *resume;
+	bool resume_input;
 };
 
 /* Where a task finds things; docs/contract.md tells the same. */
@@ -57,7 +71,15 @@ struct contract_places {
 #define CONTRACT_INPUT           "/ml/input/data"
 #define CONTRACT_OUTPUT          "/ml/output"
 #define CONTRACT_HYPERPARAMETERS "/ml/input/config/hyperparameters.json"
+#define CONTRACT_STOP_FOLDER     "/run/yard"
+#define CONTRACT_STOP_FILE       CONTRACT_STOP_FOLDER "/stop.json"
+#define CONTRACT_CHECKPOINTS     "checkpoints"
 
 /* One bundle for the task of this rank. Never fails: everything was checked before. */
 struct bundle *contract_bundle(const struct job *j, int rank,
 			       const struct contract_places *p);
+
+/* What appears at the stop file: why the job's tasks are to end, and by when. */
+void contract_notice(const struct job *j, int64_t deadline_ms, struct buf *out);
+/* Seconds as variables and notices tell them: "30", "0.5". */
+void contract_seconds(int64_t ms, struct buf *out);

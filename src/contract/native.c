@@ -257,6 +257,35 @@ static void set_yard(struct view *v)
 	set_services(v);
 }
 
+/* How a stop is told, how long it waits, and what an earlier attempt left to go on from. */
+static void set_stop(struct view *v, const struct contract_places *p)
+{
+	const struct spec *s = v->job->spec;
+	AUTO_BUF struct buf grace = { 0 };
+	AUTO_BUF struct buf most = { 0 };
+
+	contract_seconds(s->grace_ms, &grace);
+	contract_seconds(s->grace_max_ms, &most);
+	set(v, "YARD_STOP_FILE", CONTRACT_STOP_FILE);
+	set(v, "YARD_GRACE", "%s", buf_str(&grace));
+	set(v, "YARD_GRACE_MAX", "%s", buf_str(&most));
+	v->b->stop_file = mem_strdup(CONTRACT_STOP_FILE);
+	bundle_mount(v->b, MOUNT_DIR, CONTRACT_STOP_FOLDER, NULL);
+	if (p->resume)
+		set(v, "YARD_RESUME_FROM", "%s/" CONTRACT_CHECKPOINTS "/%s",
+		    p->resume_input ? CONTRACT_INPUT : CONTRACT_OUTPUT, p->resume);
+}
+
+/* The storage tree comes first: what the job asks for may lie on top of it. */
+static void add_storage(struct view *v, const struct contract_places *p)
+{
+	for (size_t i = 0; i < p->folder_count; i++) {
+		const struct contract_folder *f = &p->folders[i];
+
+		bundle_mount(v->b, f->kind, f->target, f->source)->range = f->range;
+	}
+}
+
 static void add_folders(struct view *v, const struct contract_places *p)
 {
 	const struct spec *s = v->job->spec;
@@ -327,6 +356,8 @@ struct bundle *contract_bundle(const struct job *j, int rank,
 		pairs_set(&v.b->env, v.role->env.items[i].key,
 			  v.role->env.items[i].value);
 	set_yard(&v);
+	set_stop(&v, p);
+	add_storage(&v, p);
 	add_folders(&v, p);
 	add_hyperparameters(&v);
 	add_peers(&v, p->peers ? p->peers : own);

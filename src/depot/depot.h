@@ -28,11 +28,25 @@ struct depot_places {
 	const char *const *input_files; /* base name of an input that is one file, NULL of a
 					 * folder; NULL: all are folders */
 	const char *const *outputs;
+	/* The last complete checkpoint (checkpoint.h): its name in the output of that name
+	 * or, when that has none, in the input.  NULL: there is none. */
+	const char *resume;
+	bool resume_input;
+};
+
+/* What there is of a job's checkpoints (checkpoint.h). */
+#define DEPOT_CHECKPOINTS "checkpoints" /* the output's name */
+struct depot_sight {
+	int64_t files, bytes;
+	uint64_t print;      /* another one whenever something was written */
+	int64_t complete_ms; /* when the last complete one was; 0: there is none */
 };
 
 typedef void (*depot_prepared)(void *arg, const struct depot_places *p,
 			       const struct err *err);
 typedef void (*depot_collected)(void *arg, const struct err *err);
+typedef void (*depot_looked)(void *arg, const struct depot_sight *s,
+			     const struct err *err);
 
 struct depot;
 
@@ -44,6 +58,8 @@ struct depot_ops {
 	/* Makes what the outputs hold durable. */
 	void (*collect)(struct depot *d, const struct job *j, depot_collected done,
 			void *arg);
+	/* Looks at its checkpoints now, in nobody's way however long it takes. */
+	void (*look)(struct depot *d, const struct job *j, depot_looked done, void *arg);
 	/* Removes all that a deleted job has here: what is not there is removed already. */
 	void (*remove)(struct depot *d, int64_t job, depot_collected done, void *arg);
 	/* The attempt's folder (created on demand by the engine); caller frees. */
@@ -68,6 +84,10 @@ struct depot_rules {
 /* Of the real depot, before anything is asked of it. */
 void depot_files_rules(struct depot *d, const struct depot_rules *r);
 struct depot *depot_sim_create(struct world *w, int fail_percent);
+/* Its story of checkpoints, for the checks: whether a job's grow for ever, and which one an
+ * attempt goes on from ("": none). */
+bool depot_sim_grows(int64_t job);
+void depot_sim_resume(int64_t job, int attempt, char out[32]);
 
 /* Code snapshots (real depot only): content-addressed archives.  A hash is no key to what
  * others sent: for a sender (principal_key) a snapshot is there once they have sent all of

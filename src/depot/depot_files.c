@@ -133,7 +133,9 @@ static void op_answer(void *arg)
 					  .requirements = op->requirements,
 					  .code_wheels = op->code_wheels,
 					  .inputs = inputs,
-					  .outputs = outputs };
+					  .outputs = outputs,
+					  .resume = op->resume,
+					  .resume_input = op->resume_input };
 		op->prepared(op->arg, &p, NULL);
 	}
 	op_destroy(op);

@@ -7,6 +7,8 @@
  */
 #include "depot/depot.h"
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "base/str.h"
 #include "depot/layout.h"
@@ -18,8 +20,11 @@ struct sim_op {
 	struct depot_sim *depot;
 	struct sim_op *prev, *next;
 	struct world_timer *timer;
-	depot_prepared prepared; /* one of the two is set */
+	depot_prepared prepared; /* one of the three is set */
 	depot_collected collected;
+	depot_looked looked;
+	int64_t job;
+	char resume[32];
 	void *arg;
 	char *code, **inputs, **outputs;
 	size_t input_count, output_count;
@@ -56,13 +61,39 @@ static void op_destroy(struct sim_op *op)
 	free(op);
 }
 
+bool depot_sim_grows(int64_t job)
+{
+	return job % 3 == 0;
+}
+
+void depot_sim_resume(int64_t job, int attempt, char out[32])
+{
+	snprintf(out, 32, attempt > 1 && job % 4 != 3 ? "step-%d" : "", attempt - 1);
+}
+
+/* Of every third job they grow for ever, of every third now and then, of others never. */
+static struct depot_sight sight_of(const struct sim_op *op)
+{
+	int64_t now_ms = world_mono_ms(op->depot->world);
+	int64_t every_ms = depot_sim_grows(op->job) ? 700 : 15000;
+
+	return (struct depot_sight){
+		.files = 1,
+		.bytes = 1,
+		.print = op->job % 3 < 2 ? (uint64_t)(now_ms / every_ms) : 1,
+		.complete_ms = op->job % 2 ? world_now_ms(op->depot->world) - 1000 : 0
+	};
+}
+
 static void op_due(void *arg)
 {
 	struct sim_op *op = arg;
 	struct err failure, *err = NULL;
 	struct depot_places places = { .code = op->code,
 				       .inputs = (const char *const *)op->inputs,
-				       .outputs = (const char *const *)op->outputs };
+				       .outputs = (const char *const *)op->outputs,
+				       .resume = op->resume[0] ? op->resume : NULL };
+	struct depot_sight sight = sight_of(op);
 
 	if (op->fails) {
 		err_set(&failure, ERR_IO, "simulated depot: no space left on device");
@@ -71,6 +102,8 @@ static void op_due(void *arg)
 	op_unlink(op); /* done() may destroy the depot */
 	if (op->prepared)
 		op->prepared(op->arg, err ? NULL : &places, err);
+	else if (op->looked)
+		op->looked(op->arg, err ? NULL : &sight, err);
 	else
 		op->collected(op->arg, err);
 	op_destroy(op);
@@ -115,6 +148,18 @@ static void sim_prepare(struct depot *base, const struct job *j, int64_t uid_bas
 	op->outputs = mem_alloc(s->output_count + 1, sizeof *op->outputs);
 	for (size_t i = 0; i < s->output_count; i++)
 		op->outputs[i] = depot_output_path(base, j, s->outputs[i].name);
+	for (size_t i = 0; i < s->output_count; i++)
+		if (str_eq(s->outputs[i].name, DEPOT_CHECKPOINTS))
+			depot_sim_resume(j->id, j->attempt, op->resume);
+}
+
+static void sim_look(struct depot *base, const struct job *j, depot_looked done,
+		     void *arg)
+{
+	struct sim_op *op = op_create((struct depot_sim *)base, arg);
+
+	op->looked = done;
+	op->job = j->id;
 }
 
 static void sim_collect(struct depot *base, const struct job *j, depot_collected done,
@@ -156,6 +201,7 @@ static void sim_destroy(struct depot *base)
 static const struct depot_ops sim_ops = {
 	.prepare = sim_prepare,
 	.collect = sim_collect,
+	.look = sim_look,
 	.remove = sim_remove,
 	.attempt_folder = sim_attempt_folder,
 	.output_folder = sim_output_folder,

@@ -10,18 +10,11 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "engine/process.h"
+#include "engine/attempt_parts.h"
 #include "shim/probe.h"
-#include "stream/usage.h"
 
-#define LOOK_PAUSE_MS   5
 #define PAUSE_MS_MAX    500
-#define KILL_WITHIN_MS  5000
 #define START_WITHIN_MS 60000
-#define USAGE_FRESH_MS  500
-#define QUIET_DOUBLINGS 4 /* from 5 s to 80 s */
-#define QUIET_CPU_MS    5 /* between two samples: less is as good as asleep */
-#define QUIET_BYTES     (1 << 20)
 
 struct sweep {                   /* of what a killed shim left behind */
 	struct attempt *attempt; /* NULL: the engine has gone meanwhile */
@@ -36,7 +29,7 @@ static int64_t now(const struct attempt *a)
 	return world_mono_ms(a->p->world);
 }
 
-static void pause_for(struct attempt *a, int64_t ms)
+void attempt_pause(struct attempt *a, int64_t ms)
 {
 	if (!a->timer)
 		a->timer = world_timer_create(a->p->world, on_timer, a);
@@ -79,6 +72,7 @@ void attempt_destroy(struct attempt *a)
 		a->sweep->attempt = NULL;
 	bundle_destroy(a->bundle);
 	free(a->folder);
+	free(a->notice);
 	free(a);
 }
 
@@ -120,7 +114,7 @@ static bool fence(struct attempt *a, const char *why)
 	if (rc <=
 	    0) { /* it has begun after all, or the disk is full: nothing is sure yet */
 		enter(a, ATTEMPT_LOOKING);
-		pause_for(a, rc == 0 ? LOOK_PAUSE_MS : PAUSE_MS_MAX);
+		attempt_pause(a, rc == 0 ? LOOK_PAUSE_MS : PAUSE_MS_MAX);
 	}
 	return rc > 0;
 }
@@ -198,72 +192,7 @@ static void on_link_end(void *arg)
 	child_gone(a);
 }
 
-/* Requests over the control socket. */
-
-/* A task that sleeps is let sleep: each sample like the last one doubles the pause. */
-static int64_t quiet_pause(const struct attempt *a, int doublings)
-{
-	return a->sample_every_ms
-	       << (doublings < QUIET_DOUBLINGS ? doublings : QUIET_DOUBLINGS);
-}
-
-static void mind_quiet(struct attempt *a, const struct shim_usage *u)
-{
-	int64_t grown = u->memory_bytes - a->usage.memory_bytes;
-
-	if (a->usage_ms && u->cpu_ms - a->usage.cpu_ms <= QUIET_CPU_MS &&
-	    u->pids == a->usage.pids && grown <= QUIET_BYTES && grown >= -QUIET_BYTES) {
-		/* Who looks often sees little change, and that says nothing. */
-		a->sample_quiet += a->sample_quiet < QUIET_DOUBLINGS &&
-				   now(a) - a->usage_ms >= SAMPLE_EVERY_MS;
-	} else {
-		a->sample_quiet = 0;
-		process_sample(a->p);
-	}
-	a->sample_at_ms = now(a) + quiet_pause(a, a->sample_quiet);
-}
-
-static void keep_usage(struct attempt *a, const struct shim_usage *u)
-{
-	struct usage_sample sample = { u->time_ms, u->cpu_ms, u->memory_bytes, u->pids };
-	struct err ignored; /* a full disk costs samples, nothing else */
-
-	mind_quiet(a, u);
-	a->usage = (struct engine_usage){ u->time_ms, u->cpu_ms, u->memory_bytes,
-					  u->memory_peak_bytes, (int)u->pids };
-	a->usage_ms = now(a);
-	a->usage_asked = false;
-	if (usage_append(a->folder, &sample, &ignored) > 0)
-		a->sample_every_ms *= 2;
-}
-
-static void on_control_frame(void *arg, const struct shim_frame *f)
-{
-	struct attempt *a = arg;
-	struct shim_usage u;
-	struct err err;
-
-	/* OK and ERROR tell nothing that the task's end would not: what counts is the exit. */
-	if (f->type == SHIM_USAGE && shim_usage_decode(f->data, f->len, &u, &err) == 0)
-		keep_usage(a, &u);
-	/* A task that runs for days costs one descriptor, not two. */
-	if (f->type == SHIM_USAGE && a->stop == ATTEMPT_STOP_NONE)
-		link_close(TAKE(a->control));
-}
-
-static void on_control_end(void *arg)
-{
-	struct attempt *a = arg;
-
-	link_close(TAKE(a->control));
-	a->usage_asked = false;
-	a->stop_sent =
-		ATTEMPT_STOP_NONE; /* asked again below, should the shim still live */
-	if (a->state == ATTEMPT_RUNNING && a->stop != ATTEMPT_STOP_NONE)
-		pause_for(a, LOOK_PAUSE_MS);
-}
-
-static struct link *connect_shim(struct attempt *a, const struct link_events *ev)
+struct link *attempt_connect(struct attempt *a, const struct link_events *ev)
 {
 	struct err err;
 	int fd;
@@ -271,32 +200,6 @@ static struct link *connect_shim(struct attempt *a, const struct link_events *ev
 	if (shim_connect(a->folder, &fd, &err) < 0)
 		return NULL;
 	return link_open(a->p->world, fd, ev, &err);
-}
-
-static bool open_control(struct attempt *a)
-{
-	const struct link_events ev = { a, on_control_frame, on_control_end };
-
-	if (!a->control)
-		a->control = connect_shim(a, &ev);
-	return a->control != NULL;
-}
-
-/* Carries the wish to stop to the shim; comes back by timer until the task is over. */
-static void send_stop(struct attempt *a)
-{
-	if (a->state != ATTEMPT_RUNNING || a->stop == ATTEMPT_STOP_NONE ||
-	    a->stop == a->stop_sent)
-		return;
-	if (!open_control(a)) {
-		pause_for(a, LOOK_PAUSE_MS << (a->tries < 6 ? a->tries++ : 6));
-		return;
-	}
-	link_send(a->control, a->stop == ATTEMPT_STOP_KILL ? SHIM_KILL : SHIM_TERM, NULL,
-		  0);
-	a->stop_sent = a->stop;
-	if (a->stop == ATTEMPT_STOP_KILL)
-		pause_for(a, KILL_WITHIN_MS);
 }
 
 /* The shim did not do as it was told: with it goes all it holds, and the folder tells. */
@@ -317,8 +220,12 @@ static void kill_shim(struct attempt *a)
 	}
 }
 
-void attempt_stop(struct attempt *a, bool kill)
+void attempt_stop(struct attempt *a, const char *notice)
 {
+	bool kill = !notice;
+
+	if (notice && !a->notice)
+		a->notice = mem_strdup(notice);
 	if (kill || a->stop == ATTEMPT_STOP_NONE)
 		a->stop = kill ? ATTEMPT_STOP_KILL : ATTEMPT_STOP_TERM;
 	if (kill && !a->kill_by_ms)
@@ -329,10 +236,10 @@ void attempt_stop(struct attempt *a, bool kill)
 		break;
 	case ATTEMPT_STARTING: /* sent as soon as it has started */
 		if (kill)
-			pause_for(a, KILL_WITHIN_MS);
+			attempt_pause(a, KILL_WITHIN_MS);
 		break;
 	case ATTEMPT_RUNNING:
-		send_stop(a);
+		attempt_send_stop(a);
 		break;
 	case ATTEMPT_LOOKING:
 	case ATTEMPT_OVER:
@@ -353,14 +260,14 @@ static void on_timer(void *arg)
 	}
 	if (a->kill_by_ms && now(a) >= a->kill_by_ms) {
 		kill_shim(a);
-		pause_for(a,
-			  a->state == ATTEMPT_LOOKING ? LOOK_PAUSE_MS : KILL_WITHIN_MS);
+		attempt_pause(a, a->state == ATTEMPT_LOOKING ? LOOK_PAUSE_MS
+							     : KILL_WITHIN_MS);
 		return;
 	}
 	if (a->state == ATTEMPT_LOOKING)
 		attempt_look(a);
 	else
-		send_stop(a);
+		attempt_send_stop(a);
 }
 
 /* What the shim says over its own socket, or to one who watches. */
@@ -374,7 +281,7 @@ static void on_frame(void *arg, const struct shim_frame *f)
 		return;
 	if (f->type == SHIM_STARTED) {
 		tell_started(a);
-		send_stop(a);
+		attempt_send_stop(a);
 	} else if (f->type == SHIM_EXITED &&
 		   shim_exit_decode(f->data, f->len, &exit, &err) == 0) {
 		convert_exit(&exit, &a->exit);
@@ -415,7 +322,7 @@ void attempt_send(struct attempt *a, const struct spawn_shim *shim)
 		close(shim->fd);
 	if (a->link && encoded.len <= SHIM_BUNDLE_MAX) {
 		link_send(a->link, SHIM_BUNDLE, encoded.data, encoded.len);
-		pause_for(a, START_WITHIN_MS);
+		attempt_pause(a, START_WITHIN_MS);
 		return;
 	}
 	snprintf(a->refused, sizeof a->refused, "%.150s",
@@ -428,7 +335,7 @@ static void look_again(struct attempt *a)
 {
 	int64_t ms = LOOK_PAUSE_MS << (a->tries < 7 ? a->tries++ : 7);
 
-	pause_for(a, ms < PAUSE_MS_MAX ? ms : PAUSE_MS_MAX);
+	attempt_pause(a, ms < PAUSE_MS_MAX ? ms : PAUSE_MS_MAX);
 }
 
 /* It holds the lock and leaves no mark.  One that hangs there has begun nothing: it goes. */
@@ -448,14 +355,14 @@ static void watch_live(struct attempt *a)
 {
 	const struct link_events ev = { a, on_frame, on_link_end };
 
-	a->link = connect_shim(a, &ev);
+	a->link = attempt_connect(a, &ev);
 	if (!a->link) {
 		look_again(a);
 		return;
 	}
 	link_send(a->link, SHIM_WATCH, NULL, 0);
 	tell_started(a);
-	send_stop(a);
+	attempt_send_stop(a);
 }
 
 /* Nobody began it, or the one who was to begin it died of something before he could. */
@@ -568,32 +475,4 @@ void attempt_look(struct attempt *a)
 		sweep_up(a, &probe);
 		break;
 	}
-}
-
-int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err)
-{
-	bool stale = !a->usage_ms || now(a) - a->usage_ms > USAGE_FRESH_MS;
-
-	/* Asked beside the loop's work; whoever asks next gets the answer. */
-	if (stale && !a->usage_asked && open_control(a)) {
-		link_send(a->control, SHIM_USAGE, NULL, 0);
-		a->usage_asked = true;
-	}
-	if (!a->usage_ms)
-		return err_set(err, ERR_BUSY, "it is being measured: ask again");
-	*out = a->usage;
-	return 0;
-}
-
-int64_t attempt_sample(struct attempt *a)
-{
-	if (a->state != ATTEMPT_RUNNING)
-		return INT64_MAX;
-	if (now(a) >= a->sample_at_ms) {
-		/* Sooner, should the answer say that it does something. */
-		a->sample_at_ms = now(a) + quiet_pause(a, a->sample_quiet + 1);
-		if (open_control(a))
-			link_send(a->control, SHIM_USAGE, NULL, 0);
-	}
-	return a->sample_at_ms;
 }

@@ -44,8 +44,9 @@ struct engine_ops {
 	 * its exit reported now or later; a mark without a shim or exit is LOST; an attempt that
 	 * never began is fenced (a shim still on its way must give up) and reported UNSTARTED. */
 	void (*adopt)(struct engine *e, const struct task_ref *ref, const char *folder);
-	/* kill false: ask it to end (SIGTERM to its main process); true: end everything in it. */
-	void (*stop)(struct engine *e, const struct task_ref *ref, bool kill);
+	/* notice: ask it to end (SIGTERM to its main process, once), and let it find this text
+	 * at the bundle's stop_file then.  NULL: end everything in it. */
+	void (*stop)(struct engine *e, const struct task_ref *ref, const char *notice);
 	/* exited() was recorded: drop run-time files; log and exit file stay. */
 	void (*forget)(struct engine *e, const struct task_ref *ref, const char *folder);
 	/* A further command inside a running task.  On success the stream carries shim

@@ -242,12 +242,12 @@ static void process_adopt(struct engine *e, const struct task_ref *ref,
 	attempt_look(a);
 }
 
-static void process_stop(struct engine *e, const struct task_ref *ref, bool kill)
+static void process_stop(struct engine *e, const struct task_ref *ref, const char *notice)
 {
 	struct attempt *a = find(cast(e), ref);
 
 	if (a)
-		attempt_stop(a, kill);
+		attempt_stop(a, notice);
 }
 
 static void process_forget(struct engine *e, const struct task_ref *ref,

@@ -89,11 +89,11 @@ static void sim_adopt(struct engine *base, const struct task_ref *ref, const cha
 	arm(e);
 }
 
-static void sim_stop(struct engine *base, const struct task_ref *ref, bool kill)
+static void sim_stop(struct engine *base, const struct task_ref *ref, const char *notice)
 {
 	struct sim_engine *e = cast(base);
 
-	sim_machine_stop(e->m, ref, kill);
+	sim_machine_stop(e->m, ref, !notice);
 	arm(e);
 }
 

@@ -191,6 +191,7 @@ void yard_destroy(struct yard *y)
 	drop_pendings(&y->committing);
 	store_batch_destroy(y->batch);
 	world_timer_destroy(y->retry);
+	yard_keep_fini(y);
 	map_destroy(y->live);
 	map_destroy(y->keys);
 	map_destroy(y->per_owner);

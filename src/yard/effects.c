@@ -8,7 +8,6 @@
 #include "contract/contract.h"
 #include "who/who.h"
 #include "yard/internal.h"
-#include "yard/share.h"
 
 #define LOG_LIMIT_BYTES (1ll << 30)
 
@@ -96,6 +95,8 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		.uid_base = yard_uid_base(y, j->owner),
 		.uid_count = WHO_RANGE,
 		.peers = common->peers,
+		.resume = p->resume,
+		.resume_input = p->resume_input,
 	};
 	struct bundle *b;
 
@@ -124,22 +125,27 @@ static void adopt(struct yard *y, struct live *l)
 	}
 }
 
-static void stop_task(struct yard *y, struct live *l, size_t rank, bool kill)
+/* notice NULL: kill. */
+static void stop_task(struct yard *y, struct live *l, size_t rank, const char *notice)
 {
 	struct task_ref ref = ref_of(l->job, rank);
 
 	if (l->job->tasks[rank].state != TASK_OVER)
-		y->engine->ops->stop(y->engine, &ref, kill);
+		y->engine->ops->stop(y->engine, &ref, notice);
 }
 
 static void stop_tasks(struct yard *y, struct live *l, int task, bool kill)
 {
+	AUTO_BUF struct buf notice = { 0 };
+
 	/* Not the engine's yet: what prepares them sees the state and starts none. */
 	if (!l->launched)
 		return;
+	if (!kill)
+		contract_notice(l->job, yard_grace_end(y, l->job), &notice);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (task < 0 || (size_t)task == i)
-			stop_task(y, l, i, kill);
+			stop_task(y, l, i, kill ? NULL : buf_str(&notice));
 }
 
 /* The attempt will not be begun.  Only the engine knows whether an earlier process did: it
@@ -237,8 +243,8 @@ static void on_timer(void *arg)
 		e.stop = STOP_TIME_LIMIT;
 		break;
 	case JOB_STOPPING:
-		e.kind = EV_GRACE_OVER;
-		break;
+		yard_grace_due(l->yard, l);
+		return;
 	case JOB_BACKOFF:
 		e.kind = EV_REQUEUED;
 		break;
@@ -256,14 +262,19 @@ static void on_timer(void *arg)
 	yard_record(l->yard, &e, NULL, NULL);
 }
 
+void yard_set_timer(struct yard *y, struct live *l, int64_t mono_ms)
+{
+	if (!l->timer)
+		l->timer = world_timer_create(y->world, on_timer, l);
+	world_timer_at(l->timer, mono_ms);
+}
+
 /* Wall-clock moments become durations at once: a clock that jumps later moves nothing. */
 static void set_timer(struct yard *y, struct live *l, int64_t at_ms)
 {
 	int64_t left = at_ms - world_now_ms(y->world);
 
-	if (!l->timer)
-		l->timer = world_timer_create(y->world, on_timer, l);
-	world_timer_at(l->timer, world_mono_ms(y->world) + (left > 0 ? left : 0));
+	yard_set_timer(y, l, world_mono_ms(y->world) + (left > 0 ? left : 0));
 }
 
 static void forget(struct yard *y, struct live *l)
@@ -278,18 +289,6 @@ static void forget(struct yard *y, struct live *l)
 	}
 }
 
-/* What was borrowed is taken back with the notice that the group's rule gives. */
-static int64_t grace_ms(const struct yard *y, const struct job *j)
-{
-	struct tenant_rule rule;
-	int64_t grace = j->spec->grace_ms;
-
-	if (j->stop == STOP_PREEMPTED && !j->spec->preemptible &&
-	    yard_tenant(y, j->group, &rule) && rule.notice_ms > grace)
-		return rule.notice_ms;
-	return grace;
-}
-
 void yard_act(struct yard *y, struct live *l, uint32_t effects, int task)
 {
 	const struct job *j = l->job;
@@ -301,8 +300,10 @@ void yard_act(struct yard *y, struct live *l, uint32_t effects, int task)
 	if (effects & FX_WATCH_LIMIT && j->spec->time_limit_ms && j->started_ms &&
 	    (j->state == JOB_STARTING || j->state == JOB_RUNNING))
 		set_timer(y, l, j->started_ms + j->spec->time_limit_ms);
+	if (effects & FX_WATCH_LIMIT)
+		yard_keep_watch(y, l);
 	if (effects & FX_TERM && j->state == JOB_STOPPING) {
-		set_timer(y, l, j->stop_ms + grace_ms(y, j));
+		yard_grace_begin(y, l);
 		stop_tasks(y, l, task, j->killed);
 	}
 	if (effects & FX_KILL && j->state == JOB_STOPPING)

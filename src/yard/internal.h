@@ -9,6 +9,7 @@
  *   submit.c   what callers may ask for
  *   change.c   documents: changed with a line of the audit log, given to who keeps them
  *   edit.c     a job's priority; deleting it
+ *   keep.c     checkpoints: a stop that waits for them, a plan that knows of them
  *   place.c    the plan's deltas and decisions
  *   told.c     what the plan is told, written down (tape.c: the file)
  *   share.c    how the nodes are shared: facts of nodes, rules of groups, the policy
@@ -28,6 +29,7 @@
 #define PLANT_ARRAY   4 /* members that are alive at boot are made again */
 #define PLANT_DOCS    5 /* a commit that is tried again leaves out its documents */
 #define PLANT_PREEMPT 6 /* what a job has to give up is given on before it is gone */
+#define PLANT_GRACE   7 /* who still writes checkpoints is killed all the same */
 #ifndef YARD_PLANT
 #define YARD_PLANT 0
 #endif
@@ -58,6 +60,7 @@ void yard_act(struct yard *y, struct live *l, uint32_t effects, int task);
 bool yard_has_outputs(const struct job *j);
 struct errand *yard_errand_begin(struct yard *y, int64_t job, int attempt);
 void yard_errand_end(struct errand *e);
+void yard_set_timer(struct yard *y, struct live *l, int64_t mono_ms); /* its only one */
 int64_t yard_uid_base(const struct yard *y, const char *owner); /* -1: private mode */
 
 /* change.c */

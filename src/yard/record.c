@@ -104,6 +104,7 @@ void yard_drop_job(struct yard *y, struct live *l)
 		key_name(l->job, &name);
 		map_dels(y->keys, buf_str(&name));
 	}
+	yard_keep_forget(l);
 	world_timer_destroy(l->timer);
 	free(l->dependants);
 	free(l->members);

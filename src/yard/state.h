@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "plan/plan.h"
+#include "yard/keep.h"
 #include "yard/stats.h"
 #include "yard/yard.h"
 
@@ -20,6 +21,7 @@ struct live {
 	bool maybe_begun; /* an earlier process may have given this attempt to the engine */
 	bool collecting;
 	bool dirty; /* its row is not in the batch yet */
+	struct keep keep;
 };
 
 struct forget {
@@ -110,7 +112,7 @@ struct yard {
 	struct world_timer *retry;
 	struct yard_stats stats; /* what is counted; see stats.c */
 	int64_t commit_began_ms;
-
+	struct keeper keeper;
 	struct errand *errands;
 	struct refusal *refusals, *last_refusal;
 	struct yard_watch *watches;

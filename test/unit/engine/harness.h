@@ -163,7 +163,7 @@ static void stop(int i, bool kill)
 {
 	struct task_ref r = ref_of(i);
 
-	t.engine->ops->stop(t.engine, &r, kill);
+	t.engine->ops->stop(t.engine, &r, kill ? NULL : "{}");
 }
 
 /* The live shim of a task, by its mark. */

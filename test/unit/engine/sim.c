@@ -187,7 +187,7 @@ static void story(uint64_t seed, int bad[8], struct buf *history)
 			else
 				start(&d, i);
 			if (i % 5 == 0)
-				d.engine->ops->stop(d.engine, &r, crashes == 2);
+				d.engine->ops->stop(d.engine, &r, crashes == 2 ? NULL : "{}");
 		}
 	}
 	run_for(&d, 20000);
@@ -252,12 +252,12 @@ static void survival(void)
 	boot(&d);
 	IS_INT(engine_sim_starts(d.machine, &r2), 0,
 	       "a start that had left no mark did not happen");
-	d.engine->ops->stop(d.engine, &r0, true);
+	d.engine->ops->stop(d.engine, &r0, NULL);
 	run_for(&d, 100);
 	IS_INT(engine_sim_running(d.machine), 2,
 	       "an engine stops nothing that it was not told of");
 	d.engine->ops->adopt(d.engine, &r0, "folder");
-	d.engine->ops->stop(d.engine, &r0, true);
+	d.engine->ops->stop(d.engine, &r0, NULL);
 	run_for(&d, 100);
 	OK(d.seen[0].exited && d.seen[0].exit.kind == EXIT_STOPPED,
 	   "an adopted task can be stopped");
@@ -270,7 +270,7 @@ static void survival(void)
 	boot(&d);
 	start(&d, 1);
 	start(&d, 2);
-	d.engine->ops->stop(d.engine, &r2, true);
+	d.engine->ops->stop(d.engine, &r2, NULL);
 	run_for(&d, 100);
 	OK(d.seen[1].exited && d.seen[1].exit.kind == EXIT_LOST,
 	   "its mark remains: lost, not started again");
@@ -293,17 +293,17 @@ static void stops(void)
 	run_for(&d, 100);
 	for (int i = 0; i < TASKS; i++)
 		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 },
-				    false);
+				    "{}");
 	run_for(&d, 500);
 	stubborn = engine_sim_running(d.machine);
 	OK(stubborn > 0 && stubborn < TASKS, "some ignore a polite stop (%d of %d)",
 	   stubborn, TASKS);
 	for (int i = 0; i < TASKS; i++)
 		d.engine->ops->stop(d.engine, &(struct task_ref){ 100 + i / 4, i % 4, 1 },
-				    true);
+				    NULL);
 	run_for(&d, 500);
 	IS_INT(engine_sim_running(d.machine), 0, "none ignores the other one");
-	d.engine->ops->stop(d.engine, &(struct task_ref){ 7, 7, 7 }, true);
+	d.engine->ops->stop(d.engine, &(struct task_ref){ 7, 7, 7 }, NULL);
 	run_for(&d, 500);
 	IS_INT(d.strange, 0, "a stop of what never was does nothing");
 	close_daemon(&d);
