@@ -26,22 +26,43 @@ static const struct tenant_named *find(const struct check *c, const char *name)
 	return NULL;
 }
 
-static int check_parents(const struct check *c, const struct tenant_named *t,
-			 struct err *err)
+static int check_circle(const struct check *c, const struct tenant_named *t,
+			struct err *err)
 {
 	const struct tenant_named *n = t;
+
+	for (size_t i = 0; n && n->rule->parent[0] && i < c->count; i++) {
+		if (strcmp(n->rule->parent, t->name) == 0)
+			return err_set(err, ERR_INVALID,
+				       "parent: group %s would be below itself", t->name);
+		n = find(c, n->rule->parent);
+	}
+	return 0;
+}
+
+static int check_depth(const struct check *c, const struct tenant_named *t,
+		       struct err *err)
+{
 	int depth = 0;
 
-	while (n && n->rule->parent[0] && depth <= TENANT_DEPTH_MAX) {
-		if (strcmp(n->rule->parent, t->name) == 0)
-			return err_set(err, ERR_INVALID, "group %s would be above itself",
-				       t->name);
-		n = find(c, n->rule->parent);
-		depth++;
-	}
-	if (depth > TENANT_DEPTH_MAX)
-		return err_set(err, ERR_INVALID, "group %s is more than %d groups down",
-			       t->name, TENANT_DEPTH_MAX);
+	for (const struct tenant_named *n = t; n && n->rule->parent[0];
+	     n = find(c, n->rule->parent))
+		if (++depth > TENANT_DEPTH_MAX)
+			return err_set(err, ERR_INVALID,
+				       "parent: group %s is more than %d levels down",
+				       t->name, TENANT_DEPTH_MAX);
+	return 0;
+}
+
+/* Circles first: in one nobody has a depth. */
+static int check_parents(const struct check *c, struct err *err)
+{
+	for (size_t i = 0; i < c->count; i++)
+		if (check_circle(c, &c->all[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < c->count; i++)
+		if (check_depth(c, &c->all[i], err) < 0)
+			return -1;
 	return 0;
 }
 
@@ -54,8 +75,8 @@ static int note_types(struct check *c, const struct resources *r, struct err *er
 		if (d == TENANT_DIMS_MAX)
 			return err_set(
 				err, ERR_INVALID,
-				"the rules of all groups name more than %d types of "
-				"devices: %s is one too many",
+				"guarantee: the rules of all groups name more than %d types "
+				"of devices: %s is one too many",
 				TENANT_TYPES_MAX, r->devices[i].type);
 		if (d == c->dims)
 			memcpy(c->types[c->dims++ - 2], r->devices[i].type,
@@ -124,14 +145,15 @@ static int check_group(struct check *c, const struct tenant_named *t, struct err
 
 	if (r->weight < 0 || r->weight > WEIGHT_MAX)
 		return err_set(err, ERR_INVALID,
-			       "the weight of group %s is not from 1 to %d", t->name,
+			       "weight: of group %s it is not from 1 to %d", t->name,
 			       WEIGHT_MAX);
 	for (size_t i = 0; i < r->shape_count; i++) {
 		if (r->shapes[i].count < 1 || r->shapes[i].devices.count < 1 ||
 		    r->shapes[i].devices.count > DEVICES_MAX)
-			return err_set(err, ERR_INVALID,
-				       "a shape promised to group %s has no devices",
-				       t->name);
+			return err_set(
+				err, ERR_INVALID,
+				"shapes: one that is promised to group %s has no devices",
+				t->name);
 	}
 	for (int d = 0; d < c->dims; d++) {
 		int64_t g = guaranteed(c, r, d), below = to_children(c, t->name, d);
@@ -139,14 +161,13 @@ static int check_group(struct check *c, const struct tenant_named *t, struct err
 		if (g >= 0 && below > g)
 			return err_set(
 				err, ERR_INVALID,
-				"the groups below %s are guaranteed %lld %s together, "
-				"and %s only %lld",
-				t->name, (long long)below, dim_name(c, d), t->name,
-				(long long)g);
+				"guarantee: the groups below '%s' would be guaranteed %lld %s "
+				"together, and it is itself guaranteed %lld",
+				t->name, (long long)below, dim_name(c, d), (long long)g);
 		if (lend > 0 && lend > (g > below ? g : below))
 			return err_set(
 				err, ERR_INVALID,
-				"group %s cannot lend %lld %s: it is guaranteed %lld",
+				"lend: group %s cannot lend %lld %s: it is guaranteed %lld",
 				t->name, (long long)lend, dim_name(c, d),
 				(long long)(g > below ? g : below));
 	}
@@ -239,7 +260,7 @@ static int check_capacity(const struct check *c, struct err *err)
 		if (sum > all)
 			return err_set(
 				err, ERR_INVALID,
-				"all groups are guaranteed %lld %s together, and the "
+				"guarantee: all groups are guaranteed %lld %s together, and the "
 				"nodes have %lld",
 				(long long)sum, dim_name(c, d), (long long)all);
 	}
@@ -252,10 +273,11 @@ int tenant_check(const struct tenant_named *all, size_t count, const struct node
 	struct check c = { .all = all, .count = count, .nodes = nodes, .dims = 2 };
 
 	c.node_count = node_count;
+	if (check_parents(&c, err) < 0)
+		return -1;
 	for (size_t i = 0; i < count; i++) {
 		const struct tenant_rule *r = all[i].rule;
-		if (check_parents(&c, &all[i], err) < 0 ||
-		    note_types(&c, &r->guarantee, err) < 0 ||
+		if (note_types(&c, &r->guarantee, err) < 0 ||
 		    note_types(&c, &r->borrow, err) < 0 ||
 		    note_types(&c, &r->lend, err) < 0)
 			return -1;

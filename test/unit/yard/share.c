@@ -180,16 +180,18 @@ static void tenants(void)
 	   "what is said counts");
 	IS(refusal(&g, "den", gpus("site", 4)), "fine", "the rest is for the next");
 	like(refusal(&g, "den", gpus("site", 5)),
-	     "below 'site' would be guaranteed more gpu", "and no more than the rest");
-	like(refusal(&g, "site", gpus("", 3)),
-	     "below 'site' would be guaranteed more gpu",
+	     "below 'site' would be guaranteed 9 gpu", "and no more than the rest");
+	like(refusal(&g, "site", gpus("", 3)), "below 'site' would be guaranteed 4 gpu",
 	     "a parent's cannot go below its children's");
 	like(refusal(&g, "site", gpus("lab", 9)), "below itself", "there are no circles");
 	like(refusal(&g, "site", gpus("site", 9)), "below itself",
 	     "not the smallest either");
 	r = gpus("site", 2);
 	r.shapes[r.shape_count++] = (struct tenant_shape){ 2, { "gpu", 2, 0 } };
-	like(refusal(&g, "den", r), "more gpu", "shapes count as devices");
+	like(refusal(&g, "den", r), "guaranteed 10 gpu", "shapes count as devices");
+	r = gpus("site", 2);
+	resources_set_device(&r.lend, "gpu", 3);
+	like(refusal(&g, "den", r), "lend: ", "nobody lends what they have not");
 	IS(refusal(&g, "lab", gpus("site", 8)), "fine",
 	   "its own old rule does not count");
 	reboot(&g, &quick);
