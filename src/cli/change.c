@@ -10,15 +10,18 @@
 
 struct stop_args {
 	const char *reason;
+	bool now;
 };
 
 /* clang-format off */
 static const struct opt stop_table[] = {
 	{ "reason", 'r', OPT_TEXT, OPT_INTO(struct stop_args, reason), "TEXT", "why: kept with the job" },
+	{ "now", 'n', OPT_FLAG, OPT_INTO(struct stop_args, now), NULL, "without grace: kill what runs, also what is being stopped already" },
 };
 /* clang-format on */
 
-static int stop_job(struct cli *c, const char *job, const char *reason, struct err *err)
+static int stop_job(struct cli *c, const char *job, const struct stop_args *how,
+		    struct err *err)
 {
 	AUTO_BUF struct buf body = { 0 };
 	AUTO_ANSWER struct answer answer = { 0 };
@@ -27,8 +30,10 @@ static int stop_job(struct cli *c, const char *job, const char *reason, struct e
 
 	json_init(&j, &body);
 	json_object(&j, NULL);
-	if (reason)
-		json_str(&j, "reason", reason);
+	if (how->reason)
+		json_str(&j, "reason", how->reason);
+	if (how->now)
+		json_bool(&j, "now", true);
 	json_end(&j);
 	struct request r = { .method = "POST",
 			     .target = target,
@@ -44,7 +49,7 @@ static int run_stop(struct cli *c, const void *args, const struct opts_list *ope
 	int code = 0;
 
 	for (size_t i = 0; i < operands->count; i++)
-		if (stop_job(c, operands->items[i], a->reason, &err) < 0)
+		if (stop_job(c, operands->items[i], a, &err) < 0)
 			code = cli_fail(c, &err);
 	return code;
 }
@@ -79,7 +84,8 @@ static int remove_job(struct cli *c, const char *job, bool stop, struct err *err
 
 	if (stop) {
 		struct wire_job w = { 0 };
-		if (stop_job(c, job, "removed", err) < 0 ||
+		if (stop_job(c, job, &(struct stop_args){ .reason = "removed" }, err) <
+			    0 ||
 		    outcome_wait(c, job, -1, &w, err) < 0)
 			return -1;
 		wire_job_fini(&w);

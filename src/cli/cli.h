@@ -24,7 +24,13 @@ struct cli {
 };
 
 /* Under which heading `yard help` lists it. */
-enum command_group { COMMAND_JOBS, COMMAND_PEOPLE, COMMAND_YARD, COMMAND_GROUP_COUNT };
+enum command_group {
+	COMMAND_JOBS,
+	COMMAND_FILES,
+	COMMAND_PEOPLE,
+	COMMAND_YARD,
+	COMMAND_GROUP_COUNT
+};
 
 struct command {
 	const char *name; /* "run", or of a family: "user add" */
@@ -98,3 +104,5 @@ extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_s
 	cmd_token_rm, cmd_quota, cmd_quota_show, cmd_quota_set, cmd_admin_audit,
 	cmd_admin_backup, cmd_admin_settings;
 extern const struct command cmd_simulate;
+extern const struct command cmd_cp, cmd_file_ls, cmd_file_cp, cmd_file_mv, cmd_file_rm,
+	cmd_file_mkdir, cmd_file_cat, cmd_file_du;

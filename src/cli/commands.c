@@ -14,6 +14,8 @@ const struct command *const commands[] = {
 	&cmd_node_open, &cmd_node_quarantine, &cmd_node_reserve, &cmd_node_set,
 	&cmd_image_ls, &cmd_image_set, &cmd_image_rm, &cmd_instance_type_ls,
 	&cmd_instance_type_set, &cmd_instance_type_rm,
+	&cmd_cp, &cmd_file_ls, &cmd_file_cp, &cmd_file_mv, &cmd_file_rm, &cmd_file_mkdir,
+	&cmd_file_cat, &cmd_file_du,
 	&cmd_secret_set, &cmd_secret_ls, &cmd_secret_rm, &cmd_up,
 	&cmd_down, &cmd_login, &cmd_logout, &cmd_context_ls, &cmd_context_use,
 	&cmd_context_show, &cmd_context_rm, &cmd_user_add, &cmd_user_ls, &cmd_user_show,

@@ -13,6 +13,7 @@
 
 static const char *const headings[COMMAND_GROUP_COUNT] = {
 	[COMMAND_JOBS] = "Jobs",
+	[COMMAND_FILES] = "Files",
 	[COMMAND_PEOPLE] = "People",
 	[COMMAND_YARD] = "The yard",
 };

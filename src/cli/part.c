@@ -15,10 +15,10 @@
 #include "base/str.h"
 #include "cli/file_place.h"
 
-#define MAGIC       "yard-part 1\n"
-#define ETAG_ROOM   128
-#define CHECK_BYTES (256u << 10)
-#define THERE       (1ull << 32) /* a slot: this bit, and the CRC below it */
+#define MAGIC     "yard-part 1\n"
+#define ETAG_ROOM 128
+#define SUM_BYTES (256u << 10)
+#define THERE     (1ull << 32) /* a slot: this bit, and the CRC below it */
 
 struct note {
 	char magic[16];
@@ -66,6 +66,13 @@ bool part_is_partial(const char *name)
 	return name[0] == '.' && str_ends(name, PART_SUFFIX);
 }
 
+/* Of one that an earlier run has left: who may read it may run it, or nobody may. */
+static void set_executable(int fd, mode_t mode, bool executable)
+{
+	if (!(mode & S_IXUSR) == executable)
+		(void)!fchmod(fd, executable ? mode | (mode & 0444) >> 2 : mode & ~0111u);
+}
+
 int part_open(const char *path, bool executable, struct err *err)
 {
 	/* Another process may finish and rename it between our open and our lock. */
@@ -79,8 +86,10 @@ int part_open(const char *path, bool executable, struct err *err)
 			return err_set(err, errno == EWOULDBLOCK ? ERR_CONFLICT : ERR_IO,
 				       "another process writes %s: let it finish", path);
 		if (fstat(fd, &mine) == 0 && lstat(path, &named) == 0 &&
-		    mine.st_ino == named.st_ino && mine.st_dev == named.st_dev)
+		    mine.st_ino == named.st_ino && mine.st_dev == named.st_dev) {
+			set_executable(fd, mine.st_mode & 0777, executable);
 			return TAKE_FD(fd);
+		}
 	}
 	return err_set(err, ERR_CONFLICT, "another process writes %s: let it finish",
 		       path);
@@ -165,21 +174,20 @@ int part_note(int fd, const struct parts *p, size_t n, uint32_t sum, struct err 
 			   err);
 }
 
-int part_check(int fd, const struct parts *p, size_t n, uint32_t sum, bool *good,
-	       struct err *err)
+int part_sum(int fd, const struct parts *p, size_t n, uint32_t *out, struct err *err)
 {
-	AUTO_FREE char *piece = mem_alloc(1, CHECK_BYTES);
+	AUTO_FREE char *piece = mem_alloc(1, SUM_BYTES);
 	int64_t at = part_first(p, n), end = at + part_len(p, n);
-	uint32_t found = 0;
+	uint32_t sum = 0;
 
 	while (at < end) {
-		size_t len = end - at < CHECK_BYTES ? (size_t)(end - at) : CHECK_BYTES;
+		size_t len = end - at < SUM_BYTES ? (size_t)(end - at) : SUM_BYTES;
 		if (pread_all(fd, piece, len, at, err) < 0)
 			return -1;
-		found = crc32c_add(found, piece, len);
+		sum = crc32c_add(sum, piece, len);
 		at += (int64_t)len;
 	}
-	*good = found == sum;
+	*out = sum;
 	return 0;
 }
 

@@ -40,9 +40,8 @@ int part_open(const char *path, bool executable, struct err *err);
 int part_begin(int fd, const struct parts *p, const char *etag, int64_t *sums,
 	       struct err *err);
 int part_note(int fd, const struct parts *p, size_t n, uint32_t sum, struct err *err);
-/* Whether the bytes that are there have that sum. */
-int part_check(int fd, const struct parts *p, size_t n, uint32_t sum, bool *good,
-	       struct err *err);
+/* Of the bytes that are there. */
+int part_sum(int fd, const struct parts *p, size_t n, uint32_t *out, struct err *err);
 /* It is whole: cut to its size, given its time, and put where it belongs. */
 int part_finish(int fd, const char *partial, const char *path, int64_t size,
 		int64_t modified_ms, struct err *err);
