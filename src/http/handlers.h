@@ -13,6 +13,7 @@ void handle_wait(struct exchange *ex);
 void handle_why(struct exchange *ex);
 void handle_events(struct exchange *ex);
 void handle_usage_series(struct exchange *ex);
+void handle_job_metrics(struct exchange *ex); /* job_metrics.c */
 void handle_change(struct exchange *ex);
 void handle_delete(struct exchange *ex);
 void handle_clone(struct exchange *ex);

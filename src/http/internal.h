@@ -97,6 +97,10 @@ struct http_server {
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct shown *shown;  /* ended jobs, as they were shown last */
 	struct buf scratch, json; /* used within one call, to save allocations */
+	struct metric_cache *job_metrics;
+	struct passes *passes;    /* of browsers at apps */
+	struct boards *boards;    /* what is known of apps: app.h */
+	char *url;                /* by TCP; NULL: there is no such door yet */
 };
 
 /* One connection more under this key, which may have that many (0: any); false: enough. */

@@ -5,6 +5,7 @@
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "job/spec.h"
+#include "stream/series.h"
 #include "wire/api.h"
 
 #define FROM_PLACE "[0-9]{1,9}:[1-9][0-9]{0,8}:[0-9]{1,18}"
@@ -51,6 +52,12 @@ static const struct param series_params[] = {
 	{ "task", PARAM_INT, 0, SPEC_TASKS_MAX, .help = "the task's rank; 0" },
 	{ "attempt", PARAM_INT, 1, INT32_MAX, .help = "of which attempt; the last" },
 	{ "from_ms", PARAM_INT, 0, INT64_MAX, .help = "samples of this moment or later" },
+	{ 0 }
+};
+static const struct param metrics_params[] = {
+	{ "name", PARAM_LIST, 0, METRIC_NAMES_MAX, .help = "series of this name, in which * is any run of characters; several times for several; all" },
+	{ "points", PARAM_INT, 0, SERIES_POINTS_MAX, .help = "how many points a series has at most; 500" },
+	{ "output", PARAM_TEXT, 1, SPEC_NAME_MAX, .help = "the output that holds event files; those named logs and tensorboard" },
 	{ 0 }
 };
 static const struct param usage_params[] = {
@@ -115,6 +122,8 @@ const struct route routes_jobs[] = {
 		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_BUSY) | ROUTE_ERR(ERR_UNSUPPORTED) },
 	{ "GET", "/jobs/:job/usage/series", "job_usage_series", RULE_SEE, handle_usage_series, "what a task used over time, also after its end",
 		.params = series_params, .answer = "usage_series" },
+	{ "GET", "/jobs/:job/metrics", "job_metrics", RULE_SEE, handle_job_metrics, "what it measured of itself, from event files and by patterns of its output",
+		.params = metrics_params, .answer = "metrics", .errors = ROUTE_ERR(ERR_CONFLICT) },
 	{ "GET", "/jobs/:job/logs", "job_logs", RULE_SEE, handle_logs, "its output, all of it or as it comes",
 		.params = logs_params, .answer = ROUTE_TEXT "|" WIRE_LOG_TYPE },
 	{ "POST", "/jobs/:job/exec", "exec_job", RULE_OWN, handle_exec, "run a further command in a running task",

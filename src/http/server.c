@@ -2,6 +2,7 @@
 #include "http/internal.h"
 
 #include "base/mem.h"
+#include "http/job_metrics.h"
 #include "http/shown.h"
 #include "stream/stream.h"
 #include "wire/api.h"
@@ -186,6 +187,7 @@ struct http_server *http_server_create(const struct http_config *c)
 void http_server_close(struct http_server *s)
 {
 	world_listener_close(TAKE(s->unix_listener));
+	s->job_metrics = job_metrics_create(s);
 	world_listener_close(TAKE(s->tcp_listener));
 	yard_watch_remove(TAKE(s->watch));
 	while (s->conns)
@@ -198,6 +200,7 @@ void http_server_destroy(struct http_server *s)
 {
 	if (!s)
 		return;
+	metric_cache_close(s->job_metrics);
 	while (s->held) { /* their answers never came: the yard ended first */
 		s->held->holds = 1;
 		exchange_drop(s->held);
@@ -212,6 +215,7 @@ void http_server_destroy(struct http_server *s)
 }
 
 int http_server_listen_unix(struct http_server *s, const char *path, int mode,
+	metric_cache_destroy(s->job_metrics);
 			    struct err *err)
 {
 	s->unix_listener =

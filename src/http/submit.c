@@ -14,6 +14,7 @@
 #include "http/submit.h"
 #include "http/why.h"
 #include "pack/hash.h"
+#include "stream/pattern.h"
 #include "wire/outcome.h"
 
 static void submitted(void *arg, int64_t job, bool again, const struct err *err)
@@ -107,6 +108,7 @@ static void submit(struct exchange *ex)
 		native->read(buf_str(&ex->body), ex->body.len, &problems);
 	if (spec) {
 		secret_check_spec(ex, spec, &problems);
+		pattern_check(spec, &problems);
 		images_check_spec(ex, spec, &problems);
 	}
 	bool refused = !spec || problems.count;

@@ -53,6 +53,7 @@ struct metrics_want {
 	size_t name_count;
 	size_t points;    /* of each series at most; 0: none, just the sums */
 	const char *note; /* a problem beside the others, or NULL */
+	bool unfinished;  /* reading is not over, which is told */
 };
 /* The object of the answer: series, other, problems. */
 void metrics_write(const struct metrics *m, const struct metrics_want *w, struct json *j);

@@ -162,6 +162,10 @@ static void write_problems(const struct metrics *m, const struct metrics_want *w
 	json_array(j, "problems");
 	if (w->note)
 		json_str(j, NULL, w->note);
+	if (w->unfinished)
+		json_str(
+			j, NULL,
+			"there is more than could be read by now: ask again for the rest");
 	for (size_t i = 0; i < m->board_count; i++)
 		for (at = 0; (text = board_problem(m->boards[i], &at));) {
 			if (told++ < METRIC_PROBLEMS_MAX)

@@ -130,6 +130,26 @@ static int check_int(const struct wire_field *f, const struct doc_node *n,
 	return wrong(path, err, buf_str(&allowed));
 }
 
+static int check_number(const struct doc_node *n, const struct buf *path, struct err *err)
+{
+	static const struct wire_field none = { .words = "NaN Infinity -Infinity" };
+
+	return n->kind == DOC_NUMBER ? 0 : check_text(&none, n, path, err);
+}
+
+/* [step, time_ms, value] */
+static int check_point(const struct doc_node *n, const struct buf *path, struct err *err)
+{
+	static const struct wire_field plain = { 0 };
+
+	if (n->kind != DOC_LIST || n->count != 3)
+		return wrong(path, err, "a list of three numbers is wanted");
+	if (check_int(&plain, n->first, path, err) < 0 ||
+	    check_int(&plain, n->first->next, path, err) < 0)
+		return -1;
+	return check_number(n->first->next->next, path, err);
+}
+
 /* One of a list or map: `of` is a basic word or a shape. */
 static int check_item(const struct wire_field *f, const struct doc_node *n,
 		      struct buf *path, struct err *err)
@@ -152,6 +172,8 @@ static int check_item(const struct wire_field *f, const struct doc_node *n,
 		return n->kind == DOC_NUMBER && n->text[0] != '-'
 			       ? 0
 			       : wrong(path, err, "a number from 0 is wanted");
+	if (str_eq(of, "point"))
+		return check_point(n, path, err);
 	if (!str_eq(of, "ints"))
 		return check_shape(wire_shape_find(of), n, path, err);
 	if (n->kind != DOC_LIST)
@@ -200,6 +222,8 @@ static int check_field(const struct wire_field *f, const struct doc_node *n,
 	case WIRE_BOOL:
 		return n->kind == DOC_BOOL ? 0
 					   : wrong(path, err, "true or false is wanted");
+	case WIRE_NUMBER:
+		return check_number(n, path, err);
 	case WIRE_ANY:
 		return 0;
 	case WIRE_OBJECT:

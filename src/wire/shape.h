@@ -23,10 +23,11 @@ enum wire_kind {
 	WIRE_TEXT,   /* min, max: letters; words: one of these */
 	WIRE_INT,    /* min, max: both 0 when any will do */
 	WIRE_BOOL,   /* */
+	WIRE_NUMBER, /* as json_real() writes it: also the texts for what is no number */
 	WIRE_ANY,    /* whatever JSON there is */
 	WIRE_OBJECT, /* of: its shape */
 	WIRE_LIST, /* of: a shape, or "text", "int", "count" (0 to INT32_MAX), "amount" (0.5), "ints",
-		      * "any"; max: how many; words and pattern:
+		      * "point" (two whole numbers and a WIRE_NUMBER), "any"; max: how many; words and pattern:
 		      * of each text */
 	WIRE_MAP, /* any key to: as a list's */
 	WIRE_KIND_COUNT

@@ -205,6 +205,34 @@ static const struct wire_field usage_series[] = {
 };
 static const struct wire_field job_change[] = {
 	{ "priority", WIRE_INT, 0, "from now on", .min = -1000, .max = 1000 },
+static const struct wire_field metric_series[] = {
+	{ "name", WIRE_TEXT, 0, "as the job calls it" },
+	{ "run", WIRE_TEXT, 0, "the folder of its event files, or the task; . when there is just one" },
+	{ "source", WIRE_TEXT, 0, "where it was read", .words = "tensorboard log" },
+	{ "count", WIRE_INT, 0, "how many values there were" },
+	{ "nan_count", WIRE_INT, 0, "of these: no numbers" },
+	{ "min", WIRE_NUMBER, WIRE_NULL, "the least of all; null: none is a number" },
+	{ "max", WIRE_NUMBER, WIRE_NULL, "the greatest" },
+	{ "last", WIRE_NUMBER, 0, "the last one" },
+	{ "last_step", WIRE_INT, 0, "its step" },
+	{ "last_time_ms", WIRE_INT, 0, "its time" },
+	{ "points", WIRE_LIST, 0, "step, time_ms, value; fewer than there were, with the extremes", "point" },
+	{ 0 }
+};
+static const struct wire_field metric_other[] = {
+	{ "name", WIRE_TEXT, 0, "as the job calls it" },
+	{ "run", WIRE_TEXT, 0, "the folder of its event files" },
+	{ "kind", WIRE_TEXT, 0, "image, histogram, text, audio, hparams, graph, tensor, ..." },
+	{ "count", WIRE_INT, 0, "how many there were" },
+	{ "last_step", WIRE_INT, 0, "the step of the last one" },
+	{ 0 }
+};
+static const struct wire_field metrics[] = {
+	{ "series", WIRE_LIST, 0, "numbers over steps, by run and name", "metric_series" },
+	{ "other", WIRE_LIST, 0, "what else was written", "metric_other" },
+	{ "problems", WIRE_LIST, 0, "what could not be read, and why", "text" },
+	{ 0 }
+};
 	{ 0 }
 };
 static const struct wire_field job_clone[] = {
@@ -337,6 +365,9 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "usage_series", "what a task used over time", usage_series },
 	{ "job_change", "what to change of a job", job_change, "{\"priority\":5}", true },
 	{ "job_clone", "what the new job has otherwise", job_clone, "{\"name\":\"again\"}", true },
+	{ "metric_series", "one thing a job measured", metric_series },
+	{ "metric_other", "what a job wrote beside numbers", metric_other },
+	{ "metrics", "what a job measured of itself", metrics },
 	{ "ask", "what a waiting job asks for", ask },
 	{ "waiting", "a job in the queue", waiting },
 	{ "estimate_score", "how good estimates were", estimate_score },

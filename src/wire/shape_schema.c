@@ -89,6 +89,40 @@ static void put_amount(struct json *j)
 	json_i64(j, "minimum", 0);
 }
 
+static void put_number(struct json *j, const char *key, bool null)
+{
+	json_array(j, key);
+	json_object(j, NULL);
+	put_type(j, "number", null);
+	json_end(j);
+	json_object(j, NULL);
+	json_array(j, "enum");
+	json_str(j, NULL, "NaN");
+	json_str(j, NULL, "Infinity");
+	json_str(j, NULL, "-Infinity");
+	json_end(j);
+	json_end(j);
+	json_end(j);
+}
+
+/* Step, time and value. */
+static void put_point(struct json *j)
+{
+	json_str(j, "type", "array");
+	json_i64(j, "minItems", 3);
+	json_i64(j, "maxItems", 3);
+	json_array(j, "prefixItems");
+	for (int i = 0; i < 2; i++) {
+		json_object(j, NULL);
+		json_str(j, "type", "integer");
+		json_end(j);
+	}
+	json_object(j, NULL);
+	put_number(j, "anyOf", false);
+	json_end(j);
+	json_end(j);
+}
+
 /* What is in a list or a map. */
 static void put_item(struct json *j, const char *key, const struct wire_field *f)
 {
@@ -108,6 +142,8 @@ static void put_item(struct json *j, const char *key, const struct wire_field *f
 		put_amount(j);
 	else if (str_eq(of, "ints"))
 		put_ints(j);
+	else if (str_eq(of, "point"))
+		put_point(j);
 	else if (!str_eq(of, "any"))
 		put_ref(j, of);
 	json_end(j);
@@ -150,6 +186,9 @@ static void put_field(struct json *j, const struct wire_field *f)
 		break;
 	case WIRE_BOOL:
 		put_type(j, "boolean", f->flags & WIRE_NULL);
+		break;
+	case WIRE_NUMBER:
+		put_number(j, "anyOf", f->flags & WIRE_NULL);
 		break;
 	case WIRE_OBJECT:
 		put_object(j, f);
