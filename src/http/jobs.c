@@ -198,11 +198,12 @@ void answer_changed(void *arg, int64_t job, bool again, const struct err *e)
 	exchange_drop(ex);
 }
 
-/* The body is optional: {"reason": "..."} */
+/* The body is optional: {"reason": "...", "now": true} */
 void handle_stop(struct exchange *ex)
 {
 	AUTO_DOC struct doc *d = NULL;
 	const char *reason = NULL;
+	bool now = false;
 	struct err err;
 
 	if (ex->body.len) {
@@ -214,7 +215,13 @@ void handle_stop(struct exchange *ex)
 			return;
 		}
 		reason = doc_str(doc_root(d), "reason", NULL);
+		now = doc_bool(doc_root(d), "now", false);
 	}
 	exchange_hold(ex);
-	yard_stop(ex->server->config.yard, ex->who, ex->job, reason, answer_changed, ex);
+	if (now)
+		yard_kill(ex->server->config.yard, ex->who, ex->job, reason,
+			  answer_changed, ex);
+	else
+		yard_stop(ex->server->config.yard, ex->who, ex->job, reason,
+			  answer_changed, ex);
 }

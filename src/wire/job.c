@@ -152,6 +152,8 @@ static void write_life(struct json *j, const struct job *job)
 		json_str(j, "text", job->stop_text);
 		wire_time_write(j, "time_ms", job->stop_ms);
 		json_bool(j, "killed", job->killed);
+		if (job->grace_until_ms)
+			json_i64(j, "until_ms", job->grace_until_ms);
 		if (job->way)
 			json_i64(j, "for", job->way);
 		json_end(j);
@@ -273,6 +275,7 @@ static void read_stop(const struct doc_node *map, struct job *out)
 	out->stop_by = mem_strdup(doc_str(map, "by", NULL));
 	out->stop_text = mem_strdup(doc_str(map, "text", NULL));
 	out->stop_ms = doc_i64(map, "time_ms", 0);
+	out->grace_until_ms = doc_i64(map, "until_ms", 0);
 	out->killed = doc_bool(map, "killed", false);
 	out->way = doc_i64(map, "for", 0);
 }

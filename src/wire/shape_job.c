@@ -82,6 +82,7 @@ static const struct wire_field stop_info[] = {
 	{ "text", WIRE_TEXT, WIRE_NULL, "the reason they gave" },
 	{ "time_ms", TIME, "when" },
 	{ "killed", WIRE_BOOL, 0, "the grace period was over" },
+	{ "until_ms", WIRE_INT, OPT, "its checkpoints still grew: it has at least until then" },
 	{ "for", WIRE_INT, OPT, "of kind preempted: the job that it gives way to" },
 	{ 0 }
 };
@@ -178,6 +179,7 @@ static const struct wire_field dry_run[] = {
 };
 static const struct wire_field stop[] = {
 	{ "reason", WIRE_TEXT, OPT | WIRE_NULL, "shown with the job", .max = 1024 },
+	{ "now", WIRE_BOOL, OPT, "without grace: what runs is killed, also of what is being stopped already" },
 	{ 0 }
 };
 static const struct wire_field why[] = {
@@ -203,8 +205,6 @@ static const struct wire_field usage_series[] = {
 	{ "samples", WIRE_LIST, 0, "oldest first: time_ms, cpu_ms, memory_bytes, pids", "ints" },
 	{ 0 }
 };
-static const struct wire_field job_change[] = {
-	{ "priority", WIRE_INT, 0, "from now on", .min = -1000, .max = 1000 },
 static const struct wire_field metric_series[] = {
 	{ "name", WIRE_TEXT, 0, "as the job calls it" },
 	{ "run", WIRE_TEXT, 0, "the folder of its event files, or the task; . when there is just one" },
@@ -233,6 +233,8 @@ static const struct wire_field metrics[] = {
 	{ "problems", WIRE_LIST, 0, "what could not be read, and why", "text" },
 	{ 0 }
 };
+static const struct wire_field job_change[] = {
+	{ "priority", WIRE_INT, 0, "from now on", .min = -1000, .max = 1000 },
 	{ 0 }
 };
 static const struct wire_field job_clone[] = {
@@ -363,11 +365,11 @@ const struct wire_shape wire_shapes_job[] = {
 	{ "why", "what a job waits for", why },
 	{ "usage", "what a task uses", usage },
 	{ "usage_series", "what a task used over time", usage_series },
-	{ "job_change", "what to change of a job", job_change, "{\"priority\":5}", true },
-	{ "job_clone", "what the new job has otherwise", job_clone, "{\"name\":\"again\"}", true },
 	{ "metric_series", "one thing a job measured", metric_series },
 	{ "metric_other", "what a job wrote beside numbers", metric_other },
 	{ "metrics", "what a job measured of itself", metrics },
+	{ "job_change", "what to change of a job", job_change, "{\"priority\":5}", true },
+	{ "job_clone", "what the new job has otherwise", job_clone, "{\"name\":\"again\"}", true },
 	{ "ask", "what a waiting job asks for", ask },
 	{ "waiting", "a job in the queue", waiting },
 	{ "estimate_score", "how good estimates were", estimate_score },

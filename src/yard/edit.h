@@ -7,6 +7,10 @@
 /* From now on; what runs keeps it for a later attempt. */
 void yard_set_priority(struct yard *y, const struct principal *who, int64_t job,
 		       int priority, yard_done done, void *arg);
+/* As yard_stop(), but without grace: what runs, and an array's members, is killed now; also
+ * of what is being stopped already. */
+void yard_kill(struct yard *y, const struct principal *who, int64_t job, const char *text,
+	       yard_done done, void *arg);
 /* An ended job (an array with its members) goes for ever: history, output, logs. */
 void yard_delete(struct yard *y, const struct principal *who, int64_t job, yard_done done,
 		 void *arg);

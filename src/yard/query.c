@@ -118,16 +118,33 @@ static void why_held(struct yard *y, const struct job *j, const struct plan_eyes
 	}
 }
 
-static void where_it_runs(const struct job *j, struct buf *words)
+/* How far the grace of one that still writes checkpoints goes, for now. */
+static void how_long(const struct yard *y, const struct job *j, struct buf *words)
+{
+	int64_t left = j->grace_until_ms - world_now_ms(y->world);
+	char more[UNITS_TEXT_MAX];
+
+	if (j->state == JOB_STOPPING && !j->killed && j->grace_until_ms)
+		buf_printf(words,
+			   "; its checkpoints still grow, so it is not killed yet: it "
+			   "has %s more, and longer while they do",
+			   units_show_duration(left > 0 ? left : 0, more));
+}
+
+static void where_it_runs(const struct job *j, const struct plan_eyes *eyes,
+			  struct buf *words)
 {
 	buf_printf(words, "it is %s", job_state_word(j->state));
 	for (size_t i = 0; i < j->task_count && i < 4; i++)
 		buf_printf(words, "%s%s", i ? ", " : " on ", j->tasks[i].place.node);
 	if (j->task_count > 4)
 		buf_printf(words, " and %zu more", j->task_count - 4);
-	if (j->stop == STOP_PREEMPTED)
+	if (j->stop == STOP_PREEMPTED && eyes->see(eyes->arg, j->way))
 		buf_printf(words, "; it was told to give way to job %lld, and comes back",
 			   (long long)j->way);
+	else if (j->stop == STOP_PREEMPTED)
+		buf_adds(words,
+			 "; it was told to give way to another job, and comes back");
 }
 
 static void why_backoff(const struct yard *y, const struct job *j, struct buf *words)
@@ -168,7 +185,8 @@ void yard_why(struct yard *y, const struct job *j, const struct principal *who,
 	case JOB_STOPPING:
 	case JOB_COLLECTING:
 		buf_adds(words, "it does not wait: ");
-		where_it_runs(j, words);
+		where_it_runs(j, &eyes, words);
+		how_long(y, j, words);
 		break;
 	case JOB_OPEN:
 	case JOB_DRAINING:

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "who/who.h"
+#include "yard/edit.h"
 #include "yard/internal.h"
 
 /* The job this key made before: 1 with its id, 0: none, -1: the key was used otherwise. */
@@ -188,20 +189,29 @@ static void may_touch(void *arg, const struct store_row *row)
 	t->may = who_may_touch(t->who, row->owner, row->group);
 }
 
-void yard_stop(struct yard *y, const struct principal *who, int64_t job, const char *text,
-	       yard_done done, void *arg)
+/* Whether they may stop it; l NULL: it has ended. */
+static int check_touch(struct yard *y, const struct principal *who, int64_t job,
+		       const struct live *l, struct err *err)
 {
-	struct live *l = yard_find(y, job);
-	struct event e = { .job = job, .kind = EV_STOP, .stop = STOP_USER };
 	struct touch touch = { .who = who };
-	struct err err = { 0 };
 
 	if (l)
 		touch.may = who_may_touch(who, l->job->owner, l->job->group);
 	else
 		store_row(y->config.store, job, may_touch, &touch, NULL);
-	if (!touch.may) {
-		err_set(&err, ERR_NOT_FOUND, "there is no job %lld", (long long)job);
+	return touch.may ? 0
+			 : err_set(err, ERR_NOT_FOUND, "there is no job %lld",
+				   (long long)job);
+}
+
+void yard_stop(struct yard *y, const struct principal *who, int64_t job, const char *text,
+	       yard_done done, void *arg)
+{
+	struct live *l = yard_find(y, job);
+	struct event e = { .job = job, .kind = EV_STOP, .stop = STOP_USER };
+	struct err err = { 0 };
+
+	if (check_touch(y, who, job, l, &err) < 0) {
 		yard_refuse(y, &err, done, arg);
 		return;
 	}
@@ -213,6 +223,51 @@ void yard_stop(struct yard *y, const struct principal *who, int64_t job, const c
 		return;
 	}
 	yard_record(y, &e, done, arg);
+}
+
+/* The grace of what is being stopped is over, because they say so. */
+static void end_grace(struct yard *y, const struct principal *who, int64_t job)
+{
+	struct event e = { .job = job,
+			   .kind = EV_GRACE_OVER,
+			   .by = mem_strdup(who->name) };
+	const struct live *l = yard_find(y, job);
+
+	if (l && !l->job->killed)
+		yard_record(y, &e, NULL, NULL);
+	else
+		event_fini(&e);
+}
+
+void yard_kill(struct yard *y, const struct principal *who, int64_t job, const char *text,
+	       yard_done done, void *arg)
+{
+	struct live *l = yard_find(y, job);
+	struct event e = { .job = job, .kind = EV_STOP, .stop = STOP_USER };
+	AUTO_FREE int64_t *members = NULL;
+	struct err err = { 0 };
+	size_t count;
+
+	if (check_touch(y, who, job, l, &err) < 0) {
+		yard_refuse(y, &err, done, arg);
+		return;
+	}
+	if (!l) {
+		yard_answer(y, job, true, done, arg);
+		return;
+	}
+	e.by = mem_strdup(who->name);
+	e.text = text && *text ? mem_strdup(text) : NULL;
+	if (l->job->stop == STOP_USER)
+		event_fini(&e);
+	else
+		yard_record(y, &e, NULL, NULL);
+	end_grace(y, who, job);
+	count = l->member_count;
+	members = count ? mem_dup(l->members, count * sizeof *members) : NULL;
+	for (size_t i = 0; i < count; i++)
+		end_grace(y, who, members[i]);
+	yard_answer(y, job, false, done, arg);
 }
 
 void yard_set_quota(struct yard *y, const struct principal *who, const char *scope,
