@@ -20,7 +20,6 @@
 #include "base/str.h"
 #include "depot/file.h"
 #include "depot/open.h"
-#include "depot/volume_path.h"
 
 #define DEPTH_MAX  128
 #define ASIDE_MAX  40 /* bytes of a name in the storage's own folder */
@@ -170,25 +169,10 @@ static int remove_below(struct walk *w, int top, const char *name, struct err *e
 	return rc;
 }
 
-/* The storage's own folder of the area, which is made when it is needed. */
-static int own_folder(const struct volume_place *p, int area)
-{
-	struct acting a;
-
-	if (act_as_owner(&a, p, area, NULL) < 0)
-		return -1;
-	mkdirat(area, VOLUME_OWN_FOLDER, 0700);
-	int fd = openat(area, VOLUME_OWN_FOLDER,
-			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	act_end(&a);
-	return fd;
-}
-
 /* Out of sight at once where that can be: then removed there, else where it is. */
-static int remove_tree(struct walk *w, int area, int at, const char *name,
-		       struct err *err)
+static int remove_tree(struct walk *w, int at, const char *name, struct err *err)
 {
-	AUTO_FD int own = own_folder(w->place, area);
+	AUTO_FD int own = open_own(w->place, NULL);
 	char aside[ASIDE_MAX];
 	struct acting a;
 
@@ -249,7 +233,7 @@ int file_remove(const struct volume_place *p, bool recursive, struct tree_size *
 		return err_sys(err, "draw a name");
 	int rc;
 	if (S_ISDIR(st.st_mode) && recursive) {
-		rc = remove_tree(w, area, at, name, err);
+		rc = remove_tree(w, at, name, err);
 	} else {
 		rc = remove_one(w, at, name, S_ISDIR(st.st_mode) ? AT_REMOVEDIR : 0, err);
 		w->size.files = rc == 0;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "depot/volume_path.h"
 
 #define NOBODY      65534
 #define TRIES_MAX   64 /* a rename elsewhere makes the kernel ask for another try */
@@ -85,8 +86,10 @@ int open_error(const struct volume_place *p, const char *what, struct err *err)
 int open_area(const struct volume_place *p, struct err *err)
 {
 	const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+	if (p->uid == VOLUME_NO_RANGE) /* never with the daemon's own rights */
+		return err_set(err, ERR_NOT_FOUND, "%s: nothing was ever put there",
+			       p->path);
 	int fd = open(p->folder, flags);
-
 	if (fd < 0 && errno == ENOENT && p->make) {
 		if (volume_ready(p, err) < 0)
 			return -1;
@@ -238,4 +241,15 @@ int open_parent(int area, const struct volume_place *p, bool make, const char **
 		       "%s: the folder that it should lie in is not there; make it "
 		       "first, or ask for parents",
 		       p->path);
+}
+
+int open_own(const struct volume_place *p, struct err *err)
+{
+	AUTO_FD int area = open_area(p, err);
+
+	if (area < 0 || make_one(p, area, VOLUME_OWN_FOLDER, err) < 0)
+		return -1;
+	int fd = openat(area, VOLUME_OWN_FOLDER,
+			O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? open_error(p, "open", err) : fd;
 }

@@ -30,6 +30,9 @@ int open_beneath(int area, const struct volume_place *p, int flags, struct err *
 int open_parent(int area, const struct volume_place *p, bool make, const char **name,
 		struct err *err);
 
+/* The storage's own folder of the place's area (O_PATH), made when it is not there. */
+int open_own(const struct volume_place *p, struct err *err);
+
 /* Of what an O_PATH descriptor is of: to read its bytes (a file) or its entries. */
 int open_file(const struct volume_place *p, int fd, struct stat *st, struct err *err);
 int open_folder(const struct volume_place *p, int fd, struct err *err);

@@ -10,8 +10,10 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/storage.h"
 #include "depot/volume_setup.h"
 #include "main/storage.h"
+#include "main/tasks.h"
 #include "who/change.h"
 #include "wire/settings_live.h"
 #include "world/log.h"
@@ -236,7 +238,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 		yard.plan_journal = d->plan_journal =
 			str_printf("%s/plan.journal", d->place.state);
 	d->world = yard.world = world_uv_create(err);
-	if (!d->world)
+	if (!d->world || tasks_describe(d, &yard, err) < 0)
 		return -1;
 	d->store = yard.store = store_sqlite_open(d->world, d->place.database, err);
 	if (!d->store)
@@ -265,7 +267,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 							    .user_path = yard.user_path,
 							    .settings = &d->settings,
 							    .depot = d->depot,
-							    .volume = d->volume,
+							    .storage = d->storage,
 							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });
 	d->expiry = world_timer_create(d->world, expire_code, d);
@@ -285,6 +287,7 @@ void daemon_destroy(struct daemon *d)
 	world_timer_destroy(d->expiry);
 	if (d->http)
 		http_server_close(d->http);
+	storage_close(d->storage);
 	yard_destroy(d->yard);
 	secrets_destroy(d->secrets);
 	catalog_destroy(d->catalog);
@@ -295,9 +298,11 @@ void daemon_destroy(struct daemon *d)
 	store_destroy(d->store);
 	world_destroy(d->world);
 	http_server_destroy(d->http);
+	storage_destroy(d->storage);
 	volume_destroy(d->volume);
 	door_close(&d->door);
 	place_close(&d->place);
+	tasks_forget(d);
 	free(d->plan_journal);
 	settings_fini(&d->settings);
 }

@@ -21,6 +21,7 @@ struct daemon {
 	struct store *store;
 	struct depot *depot;
 	struct volume *volume; /* the storage tree */
+	struct storage *storage; /* and all that works on it */
 	struct engine_sim_machine *machine; /* --engine sim */
 	struct who *who;
 	struct yard_doc_sink sinks[16]; /* who keeps which kind of documents */
@@ -28,6 +29,8 @@ struct daemon {
 	struct secrets *secrets;
 	struct catalog *catalog;
 	struct yard *yard;
+	char *identity;     /* what tells this yard from others */
+	const char *const *pip_variables;
 	char *plan_journal; /* NULL: nothing is written down */
 	struct http_server *http;
 	struct world_signal *term, *interrupt;

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/storage.h"
 #include "depot/volume_setup.h"
 #include "main/daemon.h"
 #include "yard/range.h"
@@ -68,7 +69,8 @@ static int output(void *arg, const struct volume_who *who, int64_t job, const ch
 		return err_set(err, ERR_NOT_FOUND, "path: there is no job %lld",
 			       (long long)job);
 	out->rights = VOLUME_READ | (own || who->admin ? VOLUME_REMOVE : 0);
-	out->uid = d->place.uid_base < 0 ? -1 : yard_range(d->yard, false, o.name);
+	int64_t uid = yard_range(d->yard, false, o.name);
+	out->uid = d->place.uid_base < 0 ? -1 : uid < 0 ? VOLUME_NO_RANGE : uid;
 	out->folder = d->depot->ops->output_folder(d->depot, job, name);
 	return 0;
 }
@@ -94,5 +96,8 @@ int storage_open(struct daemon *d, struct err *err)
 	};
 
 	d->volume = volume_create(&c, err);
-	return d->volume ? 0 : -1;
+	if (!d->volume)
+		return -1;
+	d->storage = storage_create(d->world, d->volume, d->place.state, err);
+	return d->storage ? 0 : -1;
 }
