@@ -19,8 +19,10 @@ static void write_head(struct exchange *ex, struct buf *out, int status, const c
 		http_write_header(out, "Content-Type", type);
 	if (ex->allow)
 		http_write_header(out, "Allow", ex->allow);
+	/* At an app a browser must not ask for a password in a window of its own. */
 	if (status == 401)
-		buf_adds(out, "WWW-Authenticate: Basic realm=\"yard\", Bearer\r\n");
+		buf_printf(out, "WWW-Authenticate: %sBearer\r\n",
+			   ex->job_is_app ? "" : "Basic realm=\"yard\", ");
 	if (ex->retry_s)
 		buf_printf(out, "Retry-After: %lld\r\n", (long long)ex->retry_s);
 	if (!ex->head->keep_alive || !ex->body_over)
@@ -31,8 +33,8 @@ static void write_head(struct exchange *ex, struct buf *out, int status, const c
 }
 
 /* One write, so that head and body leave in one packet. */
-static void answer(struct exchange *ex, int status, const char *type, const char *body,
-		   size_t len)
+static void answer_more(struct exchange *ex, int status, const char *type,
+			const char *headers, const char *body, size_t len)
 {
 	struct buf *out = &ex->server->scratch;
 
@@ -40,6 +42,7 @@ static void answer(struct exchange *ex, int status, const char *type, const char
 		return; /* nobody is there any more */
 	buf_clear(out);
 	write_head(ex, out, status, type);
+	buf_adds(out, headers);
 	if (status != 204) /* which by its number has no body, and may not say so */
 		http_write_length(out, len);
 	http_write_head_end(out);
@@ -47,6 +50,18 @@ static void answer(struct exchange *ex, int status, const char *type, const char
 		buf_add(out, body, len);
 	http_conn_write(ex->conn, out->data, out->len);
 	http_conn_answered(ex);
+}
+
+static void answer(struct exchange *ex, int status, const char *type, const char *body,
+		   size_t len)
+{
+	answer_more(ex, status, type, "", body, len);
+}
+
+void answer_with(struct exchange *ex, int status, const char *type, const char *headers,
+		 const struct buf *body)
+{
+	answer_more(ex, status, type, headers, buf_str(body), body->len);
 }
 
 void answer_json(struct exchange *ex, int status, const struct buf *json)
@@ -73,6 +88,15 @@ void answer_status(struct exchange *ex, int status, const struct err *err,
 	answer(ex, status, "application/json", body.data, body.len);
 }
 
+void answer_reason(struct exchange *ex, int status, const struct err *err,
+		   const char *reason)
+{
+	AUTO_BUF struct buf body = { 0 };
+
+	wire_refusal_write(&body, err, reason);
+	answer(ex, status, "application/json", body.data, body.len);
+}
+
 void answer_error(struct exchange *ex, const struct err *err)
 {
 	answer_status(ex, wire_http_status(err->code), err, NULL);
@@ -82,6 +106,39 @@ void answer_busy(struct exchange *ex, const struct err *err, int64_t wait_ms)
 {
 	ex->retry_s = wait_ms > 0 ? (wait_ms + 999) / 1000 : 1;
 	answer_status(ex, 429, err, NULL);
+}
+
+static void sized_head(struct exchange *ex, struct buf *out, int status,
+		       const struct buf *more, int64_t len)
+{
+	buf_clear(out);
+	write_head(ex, out, status, NULL);
+	buf_add(out, buf_str(more), more->len);
+	http_write_length(out, (uint64_t)len);
+	http_write_head_end(out);
+}
+
+void answer_sized(struct exchange *ex, int status, const struct buf *more,
+		  const char *body, size_t len)
+{
+	struct buf *out = &ex->server->scratch;
+
+	if (!ex->conn)
+		return;
+	sized_head(ex, out, status, more, (int64_t)len);
+	if (!str_eq(ex->head->method, "HEAD"))
+		buf_add(out, body, len);
+	http_conn_write(ex->conn, out->data, out->len);
+	http_conn_answered(ex);
+}
+
+void answer_sized_begin(struct exchange *ex, int status, const struct buf *more,
+			int64_t len)
+{
+	struct buf *out = &ex->server->scratch;
+
+	sized_head(ex, out, status, more, len);
+	http_conn_write(ex->conn, out->data, out->len);
 }
 
 /* HTTP/1.0 knows no chunks: there the end of the connection ends the answer. */

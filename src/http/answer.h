@@ -14,6 +14,12 @@ struct exchange;
 
 void answer_json(struct exchange *ex, int status, const struct buf *json);
 void answer_text(struct exchange *ex, const char *type, const struct buf *text);
+/* A refusal that programs tell apart by its reason, one word. */
+void answer_reason(struct exchange *ex, int status, const struct err *err,
+		   const char *reason);
+/* With further headers, as whole lines. */
+void answer_with(struct exchange *ex, int status, const char *type, const char *headers,
+		 const struct buf *body);
 void answer_status(struct exchange *ex, int status, const struct err *err,
 		   const struct problems *problems);
 void answer_error(struct exchange *ex, const struct err *err); /* status by its class */
@@ -22,6 +28,13 @@ void answer_busy(struct exchange *ex, const struct err *err,
 void answer_empty(struct exchange *ex, int status);
 /* An answer in pieces. */
 void answer_begin(struct exchange *ex, int status, const char *type);
+/* Of bytes that are no JSON: `more` are further lines of the head.  answer_sized_begin() is
+ * followed by so many bytes, by http_conn_write() or by another way, and by
+ * http_conn_answered(). */
+void answer_sized(struct exchange *ex, int status, const struct buf *more,
+		  const char *body, size_t len);
+void answer_sized_begin(struct exchange *ex, int status, const struct buf *more,
+			int64_t len);
 #define ANSWER_SLACK 20
 void answer_piece_begin(struct buf *out); /* empties it but for the room a piece needs */
 void answer_piece(struct exchange *ex, struct buf *out); /* then filled by the caller */

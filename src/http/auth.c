@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "codec/authorization.h"
 #include "http/internal.h"
+#include "who/pass.h"
 
 /* Whoever has one address of an IPv6 network has 2^64: they count as one. */
 static void find_place(struct auth *a)
@@ -198,6 +199,8 @@ bool auth_stands(const struct auth *a)
 		return t && !who_token_expired(d, t) && account_stands(a);
 	case AUTH_PASSWORD:
 		return account_stands(a);
+	case AUTH_PASS:
+		return pass_stands(a->server->passes, &a->who);
 	}
 	return false;
 }

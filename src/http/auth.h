@@ -4,7 +4,8 @@
  * By the unix socket: the kernel's word for the peer, unless an Authorization header is
  * there, which then counts.  By TCP: the header only.  Each request is asked anew, so a
  * token that is revoked or a user that is disabled is out with the next one; there are no
- * cookies, so that no page in a browser can speak for who reads it.
+ * cookies, so that no page in a browser can speak for who reads it (an app has one of its
+ * own, good for nothing else: who/pass.h).
  */
 #pragma once
 
@@ -22,7 +23,8 @@
 
 struct http_server;
 
-enum auth_by { AUTH_NOBODY, AUTH_PEER, AUTH_TOKEN, AUTH_PASSWORD };
+/* AUTH_PASS: by the cookie of an app, at that app; see app_ask(). */
+enum auth_by { AUTH_NOBODY, AUTH_PEER, AUTH_TOKEN, AUTH_PASSWORD, AUTH_PASS };
 
 /* Later: err NULL: by and who are set.  retry_ms > 0: too many wrong passwords. */
 typedef void (*auth_done)(void *arg, const struct err *err, int64_t retry_ms);

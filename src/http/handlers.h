@@ -46,6 +46,12 @@ void handle_token_remove(struct exchange *ex);
 void handle_audit(struct exchange *ex);
 void handle_quotas(struct exchange *ex);
 
+/* apps.c, board_start.c */
+void handle_board_start(struct exchange *ex);
+void handle_apps(struct exchange *ex);
+void handle_app_show(struct exchange *ex);
+void handle_app_end(struct exchange *ex);
+
 /* secret.c */
 void handle_secrets(struct exchange *ex);
 void handle_secrets_of(struct exchange *ex);

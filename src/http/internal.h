@@ -71,6 +71,7 @@ struct exchange {
 	char *param[ROUTE_PARAMS_MAX];
 	char *allow; /* with 405: the methods this path takes */
 	int64_t job; /* the one :job names, seen to be the caller's */
+	bool job_is_app; /* it was asked for below /apps/ */
 	struct buf body;
 	char *body_of; /* whose it counts as: a key of the server's bodies; NULL: nobody's */
 	const struct exchange_ops *ops;
@@ -96,11 +97,11 @@ struct http_server {
 	struct yard_watch *watch;
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct shown *shown;  /* ended jobs, as they were shown last */
-	struct buf scratch, json; /* used within one call, to save allocations */
 	struct metric_cache *job_metrics;
 	struct passes *passes;    /* of browsers at apps */
 	struct boards *boards;    /* what is known of apps: app.h */
 	char *url;                /* by TCP; NULL: there is no such door yet */
+	struct buf scratch, json; /* used within one call, to save allocations */
 };
 
 /* One connection more under this key, which may have that many (0: any); false: enough. */

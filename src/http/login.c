@@ -93,7 +93,8 @@ void handle_me(struct exchange *ex)
 	static const char *const by[] = { [AUTH_NOBODY] = "nobody",
 					  [AUTH_PEER] = "peer",
 					  [AUTH_TOKEN] = "token",
-					  [AUTH_PASSWORD] = "password" };
+					  [AUTH_PASSWORD] = "password",
+					  [AUTH_PASS] = "pass" };
 	const struct principal *who = ex->who;
 	struct buf *out = answer_scratch(ex);
 	struct json j;

@@ -5,11 +5,13 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "http/app.h"
 #include "wire/api.h"
 
 /* clang-format off */
 const struct route_table route_tables[] = {
 	{ "jobs", "submit, look, stop; history, use and output", routes_jobs },
+	{ "apps", "programs in tasks that are opened in a browser", routes_apps },
 	{ "people", "who one is; users, groups, tokens", routes_people },
 	{ "secrets", "kept for jobs; their values never come back", routes_secrets },
 	{ "catalogue", "images and kinds of machine that jobs may ask for", routes_catalog },
@@ -170,6 +172,10 @@ int route_find(struct exchange *ex, int *status, struct err *err)
 	AUTO_BUF struct buf allow = { 0 };
 	const char *path = ex->head->path, *at[ROUTE_PARAMS_MAX];
 
+	if (str_starts(path, APP_PATH)) {
+		ex->route = &route_app;
+		return 0;
+	}
 	for (size_t t = 0; t < route_table_count; t++)
 		for (const struct route *r = route_tables[t].rows; r->method; r++) {
 			if (!fits(r, path, at))
@@ -237,6 +243,8 @@ int route_admit(struct exchange *ex, struct err *err)
 
 	if (!job && route_allows(ex->route, ex->who, err) < 0)
 		return -1;
+	if (ex->route->opaque)
+		return 0;
 	if (url_query_parse(&ex->query, ex->head->query, err) < 0 ||
 	    params_check(ex->route->params, &ex->query, err) < 0)
 		return -1;

@@ -58,6 +58,7 @@ struct route {
 	const char *help; /* one sentence */
 
 	bool root;                   /* the path is as given, not below WIRE_PREFIX */
+	bool opaque; /* path, method and query are somebody else's to read: app.h */
 	const struct param *params;  /* of the query; NULL: it takes none */
 	const struct param *headers; /* that mean something here, for the document */
 	enum route_takes takes;
@@ -81,8 +82,12 @@ struct route_table {
 
 extern const struct route routes_jobs[], routes_people[], routes_secrets[], routes_yard[];
 extern const struct route routes_catalog[];
+extern const struct route routes_apps[];
 extern const struct route_table route_tables[];
 extern const size_t route_table_count;
+
+/* Of /apps/...: in no table, since it is none of the API's. */
+extern const struct route route_app, route_app_login;
 
 size_t route_count(void);
 const struct route *route_at(size_t i); /* over all tables */

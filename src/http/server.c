@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "http/job_metrics.h"
+#include "http/app.h"
+#include "http/boards.h"
 #include "http/shown.h"
 #include "stream/stream.h"
 #include "wire/api.h"
@@ -174,6 +176,12 @@ struct http_server *http_server_create(const struct http_config *c)
 		s->config.conns_per_user = 1000;
 	if (!s->config.conns_max)
 		s->config.conns_max = CONNS_MAX;
+	if (!s->config.app_connect_ms)
+		s->config.app_connect_ms = 10000;
+	if (!s->config.app_answer_ms)
+		s->config.app_answer_ms = 120000;
+	if (!s->config.app_idle_ms)
+		s->config.app_idle_ms = 600000;
 	s->parked = map_create();
 	s->counts = map_create();
 	s->bodies = map_create();
@@ -181,26 +189,28 @@ struct http_server *http_server_create(const struct http_config *c)
 	s->sweep = world_timer_create(c->world, sweep, s);
 	s->watch = yard_watch_add(c->yard, on_event, s);
 	s->logs = log_hub_keep(c->world);
+	s->job_metrics = job_metrics_create(s);
+	apps_open(s);
 	return s;
 }
 
 void http_server_close(struct http_server *s)
 {
 	world_listener_close(TAKE(s->unix_listener));
-	s->job_metrics = job_metrics_create(s);
 	world_listener_close(TAKE(s->tcp_listener));
 	yard_watch_remove(TAKE(s->watch));
 	while (s->conns)
 		http_conn_destroy(s->conns);
+	boards_quiet(s->boards);
 	world_timer_destroy(TAKE(s->sweep));
 	log_hub_release(TAKE(s->logs));
+	metric_cache_close(s->job_metrics);
 }
 
 void http_server_destroy(struct http_server *s)
 {
 	if (!s)
 		return;
-	metric_cache_close(s->job_metrics);
 	while (s->held) { /* their answers never came: the yard ended first */
 		s->held->holds = 1;
 		exchange_drop(s->held);
@@ -209,13 +219,14 @@ void http_server_destroy(struct http_server *s)
 	map_destroy(s->counts);
 	map_destroy(s->bodies);
 	shown_destroy(s->shown);
+	apps_close(s);
+	metric_cache_destroy(s->job_metrics);
 	buf_fini(&s->scratch);
 	buf_fini(&s->json);
 	free(s);
 }
 
 int http_server_listen_unix(struct http_server *s, const char *path, int mode,
-	metric_cache_destroy(s->job_metrics);
 			    struct err *err)
 {
 	s->unix_listener =

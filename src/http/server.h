@@ -32,13 +32,19 @@ struct http_config {
 	struct catalog *catalog;         /* NULL: images are not looked at */
 	const char *user_path; /* where programs of this host are looked for; NULL: as usual */
 	struct depot *depot;             /* the real one; NULL: no code is taken */
-	struct volume *volume;           /* the storage tree; NULL: there is none */
+	struct storage *storage;         /* homes and shares; NULL: there are none */
 	struct tls_context *tls;         /* of callers by TCP; NULL: in the clear */
 	int64_t daemon_uid;              /* admin, beside root */
 	/* Time-outs; 0: 120 s, 15 s, 60 s, 300 s.  A head has head_ms in all; a body may pause
 	 * for body_ms and must come at BODY_BYTES_A_SECOND; one who reads nothing of what is
 	 * sent for write_ms is let go. */
 	int64_t idle_ms, head_ms, body_ms, write_ms;
+	/* What an app may take to be reached, to begin its answer, and between two pieces of
+	 * it; 0: 10 s, 120 s, 600 s. */
+	int64_t app_connect_ms, app_answer_ms, app_idle_ms;
+	/* Where the key of apps' cookies and the port of their door are kept; NULL: nowhere,
+	 * and cookies end with the daemon.  Borrowed. */
+	const char *state;
 	int conns_per_user;    /* at a time, of one who is not admin; 0: 1000 */
 	int conns_per_address; /* by TCP, before it is known who it is; 0: 256 */
 	int conns_max;         /* of all; admins have some more; 0: 10000 */
@@ -56,6 +62,10 @@ int http_server_listen_unix(struct http_server *s, const char *path, int mode,
 /* port: what was bound, for port 0. */
 int http_server_listen_tcp(struct http_server *s, const char *address, int port,
 			   int *bound, struct err *err);
+/* The door on loopback that apps were given before, if there is none else. */
+int http_server_reopen_apps(struct http_server *s, struct err *err);
+/* "https://host:8470": how callers by TCP reach it, for addresses that it gives away. */
+void http_server_set_url(struct http_server *s, const char *url);
 size_t http_server_connections(const struct http_server *s); /* from any thread */
 /* The table of routes as text, one line each: for `docs` and tests. */
 void http_routes_text(struct buf *out);

@@ -272,6 +272,21 @@ int who_by_peer(struct who *d, const struct world_peer *peer, struct principal *
 	return who_with_account(d, &p, out, err);
 }
 
+int who_by_name(struct who *d, const char *name, int64_t uid, struct principal *out,
+		struct err *err)
+{
+	const struct who_user *u = who_user(d, name);
+	struct world_peer peer = { .pid = -1, .uid = uid, .gid = -1 };
+
+	if (uid >= 0 && who_by_peer(d, &peer, out, err) == 0 && str_eq(out->name, name))
+		return 0;
+	if (uid < 0 && u && !u->disabled) {
+		user_principal(u, out);
+		return 0;
+	}
+	return err_set(err, ERR_DENIED, "there is no user '%s' who may do anything", name);
+}
+
 /* The token that the text names and opens, or NULL. */
 static struct who_token *find_token(const struct who *d, const char *text)
 {

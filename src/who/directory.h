@@ -87,6 +87,10 @@ int who_by_peer(struct who *d, const struct world_peer *peer, struct principal *
 /* The second half of it: what the account says of one whom who_from_peer() gave. */
 int who_with_account(struct who *d, const struct principal *peer, struct principal *out,
 		     struct err *err);
+/* As the account of that name says; of one who has none, or who is more by their uid than
+ * by their account (root, the daemon's user), by the uid.  uid -1: by the account only. */
+int who_by_name(struct who *d, const char *name, int64_t uid, struct principal *out,
+		struct err *err);
 /* By token: at once.  id (may be NULL): which one it was. */
 int who_by_token(struct who *d, const char *text, struct principal *out,
 		 char id[WHO_TOKEN_ID_BYTES], struct err *err);

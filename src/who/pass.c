@@ -71,17 +71,8 @@ static int64_t uid_of(const struct passes *p, const struct principal *who)
 static int resolve(const struct passes *p, const char *user, int64_t uid, unsigned scopes,
 		   struct principal *out, struct err *err)
 {
-	const struct who_user *u = who_user(p->who, user);
-
-	if (uid >= 0) {
-		struct world_peer peer = { .pid = -1, .uid = uid, .gid = -1 };
-		if (who_by_peer(p->who, &peer, out, err) < 0 || !str_eq(out->name, user))
-			return refuse(err);
-	} else if (u && !u->disabled) {
-		user_principal(u, out);
-	} else {
+	if (who_by_name(p->who, user, uid, out, err) < 0)
 		return refuse(err);
-	}
 	out->scopes = scopes;
 	return 0;
 }

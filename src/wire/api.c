@@ -169,6 +169,21 @@ void wire_error_write(struct buf *out, const struct err *err,
 	buf_addc(out, '\n');
 }
 
+void wire_refusal_write(struct buf *out, const struct err *err, const char *reason)
+{
+	struct json j;
+
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_object(&j, "error");
+	json_str(&j, "code", err_word(err->code));
+	json_str(&j, "message", err->text);
+	json_str(&j, "reason", reason);
+	json_end(&j);
+	json_end(&j);
+	buf_addc(out, '\n');
+}
+
 void wire_error_read(const char *body, size_t len, int status, struct err *out,
 		     struct problems *problems)
 {

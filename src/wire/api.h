@@ -80,6 +80,8 @@ void wire_event_write(struct json *j, const char *key, const struct event *e);
 void wire_event_read(const struct doc_node *map, struct wire_event *out);
 
 /* {"error":{"code","message","field","problems":[{"line","column","field","message"}]}} */
+/* With one word that says why, for programs. */
+void wire_refusal_write(struct buf *out, const struct err *err, const char *reason);
 void wire_error_write(struct buf *out, const struct err *err,
 		      const struct problems *problems);
 /* The body of an answer that is not 2xx.  status: when the body is not ours. */

@@ -49,6 +49,10 @@ static const struct setting rows[] = {
 		"a mounted folder that jobs may name as nas://NAME/..." }, "YARD_NAS" },
 	{ { "file-roots", 0, OPT_LIST, INTO(file_roots), "DIR",
 		"a folder that file: inputs and outputs may lie in; if none is given, wherever their owner may" }, "YARD_FILE_ROOTS" },
+	{ { "wheel-folder", 0, OPT_TEXT, INTO(wheel_folder), "DIR",
+		"packages that pip finds here when it installs a job's requirements; everybody's to read" }, "YARD_WHEEL_FOLDER" },
+	{ { "pip-no-index", 0, OPT_FLAG, INTO(pip_no_index), NULL,
+		"pip asks no index on the network: only wheel folders count" }, "YARD_PIP_NO_INDEX" },
 	{ { "max-jobs", 0, OPT_INT, INTO(max_jobs), "N",
 		"jobs that have not ended, of one user who is not admin (10000)", 1, 100000000 },
 		"YARD_MAX_JOBS" },
@@ -57,6 +61,10 @@ static const struct setting rows[] = {
 	{ { "max-tasks", 0, OPT_INT, INTO(max_tasks), "N",
 		"tasks at a time on this machine (64 a core, at least 512)", 1, 1000000 },
 		"YARD_MAX_TASKS" },
+	{ { "max-boards", 0, OPT_INT, INTO(max_boards), "N",
+		"TensorBoards at a time of one user (5)", 1, 1000 }, "YARD_MAX_BOARDS" },
+	{ { "tensorboard-limit", 0, OPT_DURATION, INTO(board_limit_ms), "TIME",
+		"how long a TensorBoard runs before it is ended (4h)" }, "YARD_TENSORBOARD_LIMIT" },
 	{ { "engine", 0, OPT_TEXT, INTO(engine), "NAME",
 		"what runs tasks: process (this machine), or sim (nothing is really run)" }, "YARD_ENGINE" },
 	{ { "plan-fair", 0, OPT_CHOICE, INTO(plan.fair), "off|on",
@@ -345,6 +353,8 @@ enum opts_result settings_parse(struct settings *s, const struct settings_input 
 				.code_keep_ms = 30LL * 24 * 3600 * 1000,
 				.max_jobs = 10000,
 				.max_priority = 100,
+				.max_boards = 5,
+				.board_limit_ms = 4LL * 3600 * 1000,
 				.ready_fd = -1 };
 	default_policy(s);
 	if (in->file && parse_file(s, &o, in, err) < 0)

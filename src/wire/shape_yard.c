@@ -22,6 +22,7 @@ static const struct wire_field error_body[] = {
 	{ "code", WIRE_TEXT, 0, "stable: what class of error it is", .words = CODES },
 	{ "message", WIRE_TEXT, 0, "one sentence for a person" },
 	{ "field", WIRE_TEXT, OPT, "the field, parameter or header that is wrong" },
+	{ "reason", WIRE_TEXT, OPT, "one word by which programs tell this refusal from others" },
 	{ "problems", WIRE_LIST, OPT, "all that is wrong with a job file", "problem" },
 	{ 0 }
 };

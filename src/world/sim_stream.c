@@ -35,6 +35,7 @@ struct sim_strm {
 	bool reset;        /* the peer closed with our bytes unread */
 	bool hung_up;      /* told so while paused */
 	bool drain_wanted; /* pending() was above 0 and nobody was told of its fall yet */
+	bool connecting;   /* by TCP, and nobody has taken the call */
 	struct world_stream_events ev;
 	void *arg;
 	struct buf in;
@@ -55,6 +56,7 @@ static size_t pending(const struct sim_strm *s)
 enum act {
 	ACT_NONE,
 	ACT_ACCEPT,
+	ACT_CONNECT,
 	ACT_DATA,
 	ACT_EOF,
 	ACT_HANGUP,
@@ -69,6 +71,8 @@ static enum act next_act(const struct sim_strm *s)
 		return ACT_ACCEPT;
 	if (s->phase != STREAM_OPEN)
 		return ACT_NONE;
+	if (s->connecting && (!s->peer || s->peer->phase != STREAM_CALLING))
+		return ACT_CONNECT;
 	if (s->reading == READ_ON && s->in.len)
 		return ACT_DATA;
 	if (s->reset)
@@ -122,7 +126,14 @@ static void act(void *arg)
 		return;
 	case ACT_ACCEPT:
 		s->phase = STREAM_IDLE;
+		if (s->peer)
+			arm(s->peer);
 		s->called->to.on_stream(s->called->to.arg, &s->base);
+		break;
+	case ACT_CONNECT:
+		s->connecting = false;
+		if (s->ev.on_connect)
+			s->ev.on_connect(s->arg);
 		break;
 	case ACT_DATA:
 		deliver(s);
@@ -281,8 +292,11 @@ struct world_stream *sim_connect_tcp(struct world *w, const char *address, int p
 {
 	struct sim_lstn *l = find_listener(sim_of(w), NULL, port);
 
-	if (l)
-		return call(sim_of(w), l);
+	if (l) {
+		struct world_stream *s = call(sim_of(w), l);
+		strm_of(s)->connecting = true;
+		return s;
+	}
 	err_set(err, ERR_IO, "connect to %s port %d: nobody listens there", address,
 		port);
 	return NULL;

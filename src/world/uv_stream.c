@@ -267,10 +267,13 @@ static bool connected(struct uv_strm *s)
 	socklen_t len = sizeof error;
 
 	s->connecting = false;
-	if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &len) == 0 && !error)
-		return true;
-	fail(s, "connect", error);
-	return false;
+	if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 || error) {
+		fail(s, "connect", error);
+		return false;
+	}
+	if (s->ev.on_connect)
+		s->ev.on_connect(s->arg);
+	return true;
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)

@@ -213,7 +213,7 @@ struct end {
 	bool eof, ended, drained, hung_up, failed;
 	bool echo, shut_at_eof, close_at_data, close_at_eof, close_at_drain;
 	bool paused;
-	int calls_after_close, *open_count;
+	int calls_after_close, connected, *open_count;
 	struct world_peer peer;
 };
 
@@ -275,8 +275,16 @@ static void on_hangup(void *arg)
 	e->hung_up = true;
 }
 
-static const struct world_stream_events end_events = { on_data, on_eof, on_end, on_drain,
-						       on_hangup };
+static void on_connect(void *arg)
+{
+	struct end *e = arg;
+
+	e->calls_after_close += !e->s || e->ended;
+	e->connected++;
+}
+
+static const struct world_stream_events end_events = { on_data,  on_eof,    on_end,
+						       on_drain, on_hangup, on_connect };
 
 static void end_start(struct end *e, struct world *w, struct world_stream *s)
 {

@@ -25,6 +25,8 @@ static void law_tcp_echo(struct world *w)
 	OK(p.client.got.len == text.len && !p.client.failed &&
 		   memcmp(p.client.got.data, text.data, text.len) == 0,
 	   "what was written before the connection stood arrives, and comes back");
+	OK(p.client.connected == 1 && p.server.connected == 0,
+	   "the caller is told once that somebody is there");
 	pair_fini(&p);
 }
 
@@ -45,8 +47,8 @@ static void law_tcp_refused(struct world *w)
 		end_start(&e, w, s);
 		spin_until(w, &e.ended);
 	}
-	OK(s ? e.failed : err.code == ERR_IO, "that nobody listens is said (%s)",
-	   err.text);
+	OK(s ? e.failed && !e.connected : err.code == ERR_IO,
+	   "that nobody listens is said (%s)", err.text);
 	buf_fini(&e.got);
 }
 
