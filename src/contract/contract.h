@@ -14,23 +14,16 @@
 /* What all tasks of one attempt have in common: names and addresses of each other.  Made
  * once for a large gang, because making it takes time in its size. */
 struct contract_peers;
-struct contract_peers *contract_peers_create(const struct job *j);
+struct contract_peers *contract_peers_create(const struct job *j, const char *yard);
 void contract_peers_destroy(struct contract_peers *p); /* NULL is fine */
-
-/* A folder of the host's that a task finds besides its inputs and outputs. */
-struct contract_mount {
-	const char *target, *source;
-	bool read_only;
-};
 
 /* What pip is told by the yard, beside its own configuration. */
 struct contract_pip {
 	const char *wheels; /* host folder of packages, or NULL */
 	bool no_index;      /* only those of wheel folders are looked for */
 	/* Of the submitter, in private mode: pip's variables, "PIP_X=y", NULL behind the
-	 * last, or NULL; and their pip.conf, or NULL. */
+	 * last; or NULL. */
 	const char *const *variables;
-	const char *config;
 };
 
 /* A folder of the storage tree, or another name of one. */
@@ -52,8 +45,6 @@ struct contract_places {
 		*input_files;       /* by spec->inputs: the base name of what is one file,
 					 * NULL of a folder; NULL: all are folders */
 	const char *const *outputs; /* by spec->outputs, host paths */
-	const struct contract_mount *mounts;
-	size_t mount_count;
 	struct contract_pip pip;
 	const char *user_path; /* PATH of the submitter in private mode, or NULL */
 	int64_t uid_base, uid_count;
@@ -70,7 +61,8 @@ struct contract_places {
 #define CONTRACT_CODE            "/ml/usercode"
 #define CONTRACT_INPUT           "/ml/input/data"
 #define CONTRACT_OUTPUT          "/ml/output"
-#define CONTRACT_HYPERPARAMETERS "/ml/input/config/hyperparameters.json"
+#define CONTRACT_CONFIG          "/ml/input/config"
+#define CONTRACT_HYPERPARAMETERS CONTRACT_CONFIG "/hyperparameters.json"
 #define CONTRACT_STOP_FOLDER     "/run/yard"
 #define CONTRACT_STOP_FILE       CONTRACT_STOP_FOLDER "/stop.json"
 #define CONTRACT_CHECKPOINTS     "checkpoints"
@@ -78,6 +70,11 @@ struct contract_places {
 /* One bundle for the task of this rank. Never fails: everything was checked before. */
 struct bundle *contract_bundle(const struct job *j, int rank,
 			       const struct contract_places *p);
+
+/* An id of the kind estimators know, "train" and 11 letters and digits: the same for the
+ * same job of the same yard, another for any other. */
+#define CONTRACT_TRAINING_ID 17 /* with the NUL */
+void contract_training_id(const char *yard, int64_t job, char out[CONTRACT_TRAINING_ID]);
 
 /* What appears at the stop file: why the job's tasks are to end, and by when. */
 void contract_notice(const struct job *j, int64_t deadline_ms, struct buf *out);

@@ -13,6 +13,7 @@ struct homes {
 	const char *home, *hidden;
 	size_t first; /* of out's mounts: what stands before is not ours */
 	struct shim_task *out;
+	enum shim_mount_kind kind;
 };
 
 /* Whether `path` is `top` or lies in it. */
@@ -50,7 +51,7 @@ static void add(struct homes *h, const char *path)
 		return;
 	if (inside(h->hidden, path) || inside(path, h->hidden))
 		return;
-	shim_task_mount(h->out, SHIM_BIND_RO, path, path);
+	shim_task_mount(h->out, h->kind, path, path);
 }
 
 /* Cuts the last part off; false: nothing is left. */
@@ -113,11 +114,27 @@ static const char *variable(const struct bundle *b, const char *key)
 	return "";
 }
 
+/* Where pip looks in a home, the first that is there. */
+static void add_pip(const struct homes *h, const char *target)
+{
+	static const char *const names[] = { ".config/pip/pip.conf", ".pip/pip.conf" };
+
+	for (size_t i = 0; i < COUNT_OF(names); i++) {
+		AUTO_FREE char *path = str_printf("%s/%s", h->home, names[i]);
+
+		if (!has(h->home, names[i]))
+			continue;
+		shim_task_mount(h->out, SHIM_BIND_RO, target, path);
+		return;
+	}
+}
+
 void homes_mount(const char *home, const char *hidden, const struct bundle *b,
 		 struct shim_task *out)
 {
 	static const char *const whole[] = { "VIRTUAL_ENV", "CONDA_PREFIX" };
-	struct homes h = { home, hidden, out->mount_count, out };
+	struct homes h = { home, hidden, out->mount_count, out,
+			   b->pip_config ? SHIM_SCRATCH : SHIM_BIND_RO };
 
 	for (size_t i = 0; i < COUNT_OF(whole); i++) {
 		const char *tree = variable(b, whole[i]);
@@ -135,4 +152,6 @@ void homes_mount(const char *home, const char *hidden, const struct bundle *b,
 		add_path(&h, at, len);
 		at += len + (at[len] == ':');
 	}
+	if (b->pip_config)
+		add_pip(&h, b->pip_config);
 }

@@ -6,8 +6,9 @@
 #include "job/bundle.h"
 #include "shim/message.h"
 
-/* Adds read-only binds of the folders under `home` that the bundle's PATH, VIRTUAL_ENV and
- * CONDA_PREFIX name, with what those need to work (the environment a `bin` belongs to, the
- * Python a virtual environment was made with).  Never `hidden` or a folder that holds it. */
+/* Adds the folders under `home` that the bundle's PATH, VIRTUAL_ENV and CONDA_PREFIX name,
+ * with what those need to work (the environment a `bin` belongs to, the Python a virtual
+ * environment was made with): read-only, or writable for the task alone where it installs
+ * something; then with pip.conf.  Never `hidden` or a folder that holds it. */
 void homes_mount(const char *home, const char *hidden, const struct bundle *b,
 		 struct shim_task *out);

@@ -102,6 +102,7 @@ void bundle_destroy(struct bundle *b)
 	free(b->folder);
 	free(b->hostname);
 	free(b->workdir);
+	free(b->pip_config);
 	free(b->stop_file);
 	free(b);
 }

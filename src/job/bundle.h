@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/vault.h"
 #include "job/placement.h"
 #include "job/resources.h"
+#include "job/secret_set.h"
 #include "job/spec.h"
 
 struct task_ref {
@@ -32,29 +32,12 @@ struct shared *shared_create(const void *text, size_t len); /* with one referenc
 struct shared *shared_ref(struct shared *s);
 void shared_unref(struct shared *s); /* NULL is fine */
 
-/* Secrets of an attempt, opened: the same for all its tasks, and apart from all that is
- * written or told anywhere. */
-struct secret_grant {
-	char *env, *file; /* one of them: the variable, or the path inside */
-	int mode;         /* of the file */
-	struct vault *value;
-};
-struct secret_set {
-	int refs;
-	size_t count;
-	struct secret_grant items[];
-};
-
-struct secret_set *secret_set_create(size_t count);      /* empty grants; one reference */
-struct secret_set *secret_set_ref(struct secret_set *s); /* NULL is fine in both */
-void secret_set_unref(struct secret_set *s);
-
 enum mount_kind {
 	MOUNT_BIND_RO, /* host path, read-only */
 	MOUNT_BIND_RW, /* host path; what is written belongs to its owner outside */
 	MOUNT_SCRATCH, /* host path seen through an overlay: writable inside, writes vanish */
 	MOUNT_DIR,     /* an empty folder of the task's own; vanishes */
-	MOUNT_FILE, /* a small file with this content, mode 0644 */
+	MOUNT_FILE,    /* a small file with this content, mode 0644 */
 	MOUNT_OURS_RO, /* host path of the daemon's own, read-only: as anybody sees it */
 	MOUNT_LINK,    /* a symbolic link; source is the path inside that it leads to */
 	MOUNT_KIND_COUNT
@@ -92,7 +75,9 @@ struct bundle {
 	struct pairs *processes;
 	size_t process_count;
 	struct pairs notes; /* for the log, before anything runs; only values count */
-	bool installs; /* the submitter's own Python environments can be written, for it alone */
+	/* Private mode: something is installed.  So the submitter's Python environments can be
+	 * written, for this task alone, and their pip.conf is found at this path; or NULL. */
+	char *pip_config;
 	char *workdir;
 	struct mount *mounts;
 	size_t mount_count, mount_cap;
@@ -110,9 +95,10 @@ struct bundle {
 
 struct bundle *bundle_create(struct task_ref ref);
 void bundle_destroy(struct bundle *b); /* NULL is fine */
+/* What these two give is valid until the next. */
 struct stage *bundle_stage(struct bundle *b, const char *name, const char *const *argv,
-			   size_t argc);        /* valid until the next */
-struct pairs *bundle_process(struct bundle *b); /* valid until the next */
+			   size_t argc);
+struct pairs *bundle_process(struct bundle *b);
 void bundle_note(struct bundle *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 struct mount *bundle_mount(struct bundle *b, enum mount_kind kind, const char *target,

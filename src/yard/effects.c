@@ -88,9 +88,14 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		y->config.depot, j->id, (int)rank, j->attempt);
 	struct contract_places places = {
 		.attempt_folder = folder,
+		.yard = y->config.identity,
 		.code = p->code,
+		.requirements = p->requirements,
+		.code_wheels = p->code_wheels,
 		.inputs = p->inputs,
+		.input_files = p->input_files,
 		.outputs = p->outputs,
+		.pip = y->config.pip,
 		.user_path = y->config.user_path,
 		.uid_base = yard_uid_base(y, j->owner),
 		.uid_count = WHO_RANGE,
@@ -187,7 +192,7 @@ static void prepared(void *arg, const struct depot_places *p, const struct err *
 		return;
 	}
 	l->launched = true;
-	common.peers = contract_peers_create(l->job);
+	common.peers = contract_peers_create(l->job, y->config.identity);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (l->job->tasks[i].state != TASK_OVER)
 			start_task(y, l, i, p, &common);

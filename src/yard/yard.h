@@ -13,6 +13,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "contract/contract.h"
 #include "depot/depot.h"
 #include "engine/engine.h"
 #include "job/job.h"
@@ -46,6 +47,8 @@ struct yard_config {
 	int64_t uid_base; /* root mode: first uid of slot 0; -1: private mode */
 	const char *
 		user_path; /* private mode: PATH whose folders under $HOME tasks may read */
+	const char *identity;    /* what tells this yard from others, or NULL */
+	struct contract_pip pip; /* for tasks that install packages */
 	int64_t log_limit_bytes; /* 0: 1 GiB */
 	const char
 		*plan_journal; /* write down there what the plan is told; NULL: do not */
