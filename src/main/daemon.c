@@ -267,6 +267,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 							    .user_path = yard.user_path,
 							    .settings = &d->settings,
 							    .depot = d->depot,
+							    .state = d->place.state,
 							    .storage = d->storage,
 							    .tls = d->door.tls,
 							    .daemon_uid = geteuid() });

@@ -92,3 +92,16 @@ void door_url(const struct door *d, int port, struct buf *out)
 		buf_printf(out, " %s://%s%s%s:%d", d->tls ? "https" : "http",
 			   six ? "[" : "", d->host, six ? "]" : "", port);
 }
+
+void door_public_url(const struct door *d, int port, struct buf *out)
+{
+	char host[HOST_NAME_MAX + 1] = "localhost";
+
+	if (!*d->host)
+		return;
+	gethostname(host, sizeof host - 1);
+	const char *name = is_everywhere(d->host) ? host : d->host;
+	bool six = strchr(name, ':') != NULL;
+	buf_printf(out, "%s://%s%s%s:%d", d->tls ? "https" : "http", six ? "[" : "", name,
+		   six ? "]" : "", port);
+}

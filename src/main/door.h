@@ -25,3 +25,6 @@ int door_open(struct door *d, const struct settings *s, const struct place *p,
 void door_close(struct door *d);
 /* " https://host:port" with the port it got; nothing when it does not listen. */
 void door_url(const struct door *d, int port, struct buf *out);
+/* "https://host:port" for others to open: where it listens everywhere, by this machine's
+ * name.  Nothing when it does not listen. */
+void door_public_url(const struct door *d, int port, struct buf *out);

@@ -43,6 +43,19 @@ static const char *tell_first_code(struct daemon *d)
 	return code;
 }
 
+/* Where a browser reaches it; a door that apps were given before is opened again. */
+static void open_for_apps(struct daemon *d, int port)
+{
+	AUTO_BUF struct buf url = { 0 };
+	struct err err;
+
+	door_public_url(&d->door, port, &url);
+	if (url.len)
+		http_server_set_url(d->http, buf_str(&url));
+	else if (http_server_reopen_apps(d->http, &err) < 0)
+		world_log(d->world, LEVEL_WARN, "%s", err.text);
+}
+
 /* Requests are answered from here on: the log says where, and whoever waits is told. */
 static int listen_and_tell(struct daemon *d, struct err *err)
 {
@@ -54,6 +67,7 @@ static int listen_and_tell(struct daemon *d, struct err *err)
 	    http_server_listen_tcp(d->http, d->door.host, d->door.port, &port, err) < 0)
 		return err_wrap(err, "--listen %s", d->settings.listen);
 	door_url(&d->door, port, &where);
+	open_for_apps(d, port);
 	world_log(d->world, LEVEL_INFO, "yardd %s listens on %s, state in %s",
 		  YARD_VERSION, where.data, d->place.state);
 	tell_certificate(d);
