@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "stream/event_file.h"
 
-#include <math.h>
-
 #include "stream/tensor.h"
 
 /* Numbers of fields, from the public definitions of the messages. */
@@ -49,7 +47,7 @@ static int64_t to_ms(double seconds)
 {
 	if (!(seconds > 0 && seconds < 1e12))
 		return 0;
-	return (int64_t)llround(seconds * 1000);
+	return (int64_t)(seconds * 1000 + 0.5);
 }
 
 static int read_session(struct proto log, struct event_record *out)
@@ -69,17 +67,24 @@ int event_record_read(const void *data, size_t len, struct event_record *out)
 	struct proto_field f;
 	int got;
 
-	*out = (struct event_record){ .whole = p };
+	*out = (struct event_record){ .summary = { p.end, p.end },
+				      .rest = { p.end, p.end } };
 	while ((got = proto_next(&p, &f)) > 0) {
-		if (f.number == EVENT_WALL_TIME && f.wire == PROTO_FIXED64)
+		if (f.number == EVENT_SUMMARY && f.wire == PROTO_BYTES) {
+			if (out->rest.at == out->rest.end) {
+				out->summary = f.sub;
+				out->rest = p;
+			}
+		} else if (f.number == EVENT_WALL_TIME && f.wire == PROTO_FIXED64) {
 			out->time_ms = to_ms(double_of(f.value));
-		else if (f.number == EVENT_STEP && f.wire == PROTO_VARINT)
+		} else if (f.number == EVENT_STEP && f.wire == PROTO_VARINT) {
 			out->step = (int64_t)f.value;
-		else if (f.number == EVENT_GRAPH && f.wire == PROTO_BYTES)
+		} else if (f.number == EVENT_GRAPH && f.wire == PROTO_BYTES) {
 			out->graph = true;
-		else if (f.number == EVENT_SESSION_LOG && f.wire == PROTO_BYTES &&
-			 read_session(f.sub, out) < 0)
+		} else if (f.number == EVENT_SESSION_LOG && f.wire == PROTO_BYTES &&
+			   read_session(f.sub, out) < 0) {
 			return -1;
+		}
 	}
 	return got;
 }
@@ -169,8 +174,8 @@ int event_value_next(const struct event_record *r, struct event_walk *w,
 	int got;
 
 	if (!w->begun) {
-		w->event = r->whole;
-		w->summary = proto_of(r->whole.at, 0);
+		w->summary = r->summary;
+		w->rest = r->rest;
 		w->begun = true;
 	}
 	for (;;) {
@@ -181,7 +186,7 @@ int event_value_next(const struct event_record *r, struct event_walk *w,
 			return -1;
 		/* A message in two parts means both of them. */
 		do
-			got = proto_next(&w->event, &f);
+			got = proto_next(&w->rest, &f);
 		while (got > 0 && !(f.number == EVENT_SUMMARY && f.wire == PROTO_BYTES));
 		if (got <= 0)
 			return got;

@@ -16,7 +16,8 @@ struct event_record {
 	int64_t step, time_ms;
 	bool graph;   /* it holds a graph */
 	bool restart; /* what was said of this step and later ones no longer counts */
-	struct proto whole;
+	struct proto summary; /* the first one; most have just that */
+	struct proto rest;    /* what stands behind it */
 };
 
 enum event_kind {
@@ -42,7 +43,7 @@ int event_record_read(const void *data, size_t len, struct event_record *out);
 /* Its values, one after the other; zeroed to begin with. */
 struct event_walk {
 	bool begun;
-	struct proto event, summary;
+	struct proto summary, rest;
 };
 int event_value_next(const struct event_record *r, struct event_walk *w,
 		     struct event_value *out); /* 1, 0: no more, -1: no message */

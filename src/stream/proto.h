@@ -77,13 +77,17 @@ static inline int proto_fixed(struct proto *p, size_t bytes, uint64_t *out)
 	return 0;
 }
 
-/* The next field: 1, or 0: that was all, or -1: these bytes are no message. */
-static inline int proto_next(struct proto *p, struct proto_field *out)
+/* The next field: 1, or 0: that was all, or -1: these bytes are no message.  Always inline:
+ * records are short and many, and most of reading them is this. */
+__attribute__((always_inline)) static inline int proto_next(struct proto *p,
+							    struct proto_field *out)
 {
 	uint64_t key, len;
 
 	if (p->at == p->end)
 		return 0;
+	out->value = 0;
+	out->sub = (struct proto){ p->end, p->end };
 	if (proto_varint(p, &key) < 0 || key < 8 || key >> 32)
 		return -1;
 	out->number = key >> 3;

@@ -55,7 +55,7 @@ void record_reader_init(struct record_reader *r, int fd, int64_t offset, int64_t
 	};
 }
 
-static uint32_t read_u32(const uint8_t *p)
+static inline uint32_t read_u32(const uint8_t *p)
 {
 	uint32_t v;
 

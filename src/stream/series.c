@@ -65,12 +65,32 @@ void series_thin(struct series *s, size_t bound)
 	}
 }
 
+static bool within(double v, double a, double b)
+{
+	return a < b ? v >= a && v <= b : v >= b && v <= a;
+}
+
+/* Whether a new last point just takes the place of the old one: the least and the greatest
+ * of the full group are those in its middle, and the new one is neither. */
+static bool replaces_last(const struct series_kept *group, double v)
+{
+	double a = group[1].point.value, b = group[2].point.value;
+
+	return within(v, a, b) && within(group[0].point.value, a, b) &&
+	       within(group[3].point.value, a, b);
+}
+
 static void keep(struct series *s, const struct series_point *p, size_t bound)
 {
 	series_thin(s, bound - 1);
 	uint64_t stride = s->stride ? s->stride : 1, number = s->next++;
 	bool same = s->kept_count &&
 		    s->kept[s->kept_count - 1].number / stride == number / stride;
+	if (same && s->kept_count - s->group == GROUP_MAX &&
+	    replaces_last(s->kept + s->group, p->value)) {
+		s->kept[s->kept_count - 1] = (struct series_kept){ number, *p };
+		return;
+	}
 	mem_grow(&s->kept, &s->cap, s->kept_count, sizeof *s->kept);
 	if (!same)
 		s->group = s->kept_count;
