@@ -30,6 +30,7 @@
 
 struct place {
 	char *name, *uri, *path; /* path: filled by the work */
+	bool file;               /* it is no folder; too */
 };
 
 struct files_op {
@@ -113,6 +114,26 @@ static const char **paths_of(const struct place *p, size_t count)
 	return paths;
 }
 
+/* What each input that is one file was called by who asked for it; NULL of folders. */
+static const char **files_of(const struct place *p, size_t count)
+{
+	const char **files = mem_alloc(count + 1, sizeof *files);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *slash = strrchr(p[i].uri, '/');
+		if (p[i].file)
+			files[i] = slash ? slash + 1 : p[i].uri;
+	}
+	return files;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
 static void op_answer(void *arg)
 {
 	struct files_op *op = arg;
@@ -128,11 +149,13 @@ static void op_answer(void *arg)
 		op->prepared(op->arg, NULL, err);
 	} else {
 		AUTO_FREE const char **inputs = paths_of(op->inputs, op->input_count);
+		AUTO_FREE const char **files = files_of(op->inputs, op->input_count);
 		AUTO_FREE const char **outputs = paths_of(op->outputs, op->output_count);
 		struct depot_places p = { .code = op->code,
 					  .requirements = op->requirements,
 					  .code_wheels = op->code_wheels,
 					  .inputs = inputs,
+					  .input_files = files,
 					  .outputs = outputs,
 					  .resume = op->resume,
 					  .resume_input = op->resume_input };
@@ -249,6 +272,7 @@ static int prepare_all(struct files_op *op, struct err *err)
 		if (!p->path || input_check_place(p->path, op->depot->state,
 						  op->depot->socket, err) < 0)
 			return err_wrap(err, "input %s", p->name);
+		p->file = is_file(p->path);
 	}
 	if (op->output_count && op->uid_base >= 0 && open_way(op, err) < 0)
 		return -1;

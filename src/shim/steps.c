@@ -223,7 +223,7 @@ static void tell_end(const struct steps *s)
 	char text[64] = "";
 
 	if (s->count > 1 && s->status != 0)
-		snprintf(text, sizeof text, "process %zu of %zu", s->failed, s->count);
+		snprintf(text, sizeof text, "LOCAL_RANK %zu", s->failed);
 	note_send(s->c->wire, NOTE_EXIT, s->status, text);
 }
 
