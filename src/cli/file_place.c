@@ -7,14 +7,15 @@
 #include "base/str.h"
 #include "codec/url.h"
 
-static const char *behind_prefix(const char *text)
+/* Of a prefix that says: the yard's.  0: there is none. */
+static size_t prefix_len(const char *text)
 {
 	static const char *const prefixes[] = { "yard:", "pfs:" };
 
 	for (size_t i = 0; i < COUNT_OF(prefixes); i++)
 		if (str_starts(text, prefixes[i]))
-			return text + strlen(prefixes[i]);
-	return NULL;
+			return strlen(prefixes[i]);
+	return 0;
 }
 
 static void fill(struct place *out, enum place_kind kind, const char *path)
@@ -30,9 +31,8 @@ static void fill(struct place *out, enum place_kind kind, const char *path)
 
 void place_read_yard(struct place *out, const char *text)
 {
-	const char *path = behind_prefix(text);
+	const char *path = text + prefix_len(text);
 
-	path = path ? path : text;
 	if (str_starts(path, "///")) /* of pfs:///pfs/..., whose host is nobody */
 		path += 2;
 	fill(out, PLACE_YARD, path);
@@ -40,7 +40,7 @@ void place_read_yard(struct place *out, const char *text)
 
 void place_read(struct place *out, const char *text)
 {
-	if (behind_prefix(text))
+	if (prefix_len(text))
 		place_read_yard(out, text);
 	else if (str_eq(text, "-"))
 		*out = (struct place){ PLACE_STREAM, mem_strdup("-"), false };

@@ -258,7 +258,10 @@ int hand_upload_part(struct hand *w, const struct big *b, size_t n, struct reque
 	r->method = "PUT";
 	r->target = target;
 	r->body_len = (size_t)part_len(&b->parts, n);
-	return hand_call(w, r, &a, err);
+	int rc = hand_call(w, r, &a, err);
+	/* One that was killed may still be sending it, as far as the server knows. */
+	w->broke |= rc < 0 && a.status == 409;
+	return rc;
 }
 
 void hand_upload_drop(struct hand *w, const struct big *b)

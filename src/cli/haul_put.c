@@ -64,7 +64,7 @@ static int read_whole(int fd, char *out, const struct stat *was, struct err *err
 
 static int put_small(struct hand *w, const struct haul_file *f, struct err *err)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	AUTO_FD int fd = open_file(f, &st, err);
 
 	if (fd < 0)
