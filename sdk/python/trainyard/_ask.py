@@ -269,7 +269,7 @@ class Ask:
 
 
 def _of_type(t: Mapping[str, Any]) -> Dict[str, Any]:
-    resources: Dict[str, Any] = {"cpu": t["cpu"], "memory": t["memory_bytes"]}
+    resources: Dict[str, Any] = {"cpu": "%dm" % t["cpu_milli"], "memory": t["memory_bytes"]}
     devices = {k: v for k, v in (t.get("devices") or {}).items() if v}
     if devices:
         resources["devices"] = devices

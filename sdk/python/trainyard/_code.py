@@ -160,7 +160,7 @@ class Code:
         """False: what was sent is not what was hashed."""
         target = "/code/" + packed.hash
         try:
-            session._http.open("HEAD", target).read()
+            session._http.open("HEAD", target, whole=True)
             return True
         except ApiError as e:
             if e.status != 404:
@@ -171,8 +171,8 @@ class Code:
             return iter(lambda: packed.file.read(READ_BYTES), b"")
 
         try:
-            session._http.open("PUT", target, body=body, headers={
-                "Content-Type": "application/x-tar", "Content-Length": str(packed.size)}).read()
+            session._http.open("PUT", target, body=body, whole=True, headers={
+                "Content-Type": "application/x-tar", "Content-Length": str(packed.size)})
             return True
         except ApiError as e:
             if "another hash" in e.message:

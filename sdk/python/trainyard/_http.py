@@ -108,19 +108,26 @@ class Answer:
         self._transport: Optional[Transport] = transport
         self._conn = conn
         self._raw = raw
+        self._body: Optional[bytes] = None
         self.status = raw.status
+        # A head that was cut off looks like one without a length: the server always gives one.
+        if raw.length is None and not raw.chunked:
+            conn.close()
+            raise http.client.IncompleteRead(b"")
 
     def header(self, name: str) -> Optional[str]:
         return self._raw.getheader(name)
 
     def read(self) -> bytes:
-        try:
-            body = self._raw.read()
-        except BaseException:
-            self.close()
-            raise
-        self._release()
-        return body
+        """All of it; again, when it was read already."""
+        if self._body is None:
+            try:
+                self._body = self._raw.read()
+            except BaseException:
+                self.close()
+                raise
+            self._release()
+        return self._body
 
     def piece(self, most: int = 1 << 16) -> bytes:
         """What is there, at least a byte; empty at the end."""
@@ -239,10 +246,11 @@ class Transport:
 
     def open(self, method: str, path: str, *, query: Optional[Query] = None, body: Body = None,
              headers: Optional[Mapping[str, str]] = None, again: Optional[bool] = None,
-             patience: float = PATIENCE_S) -> Answer:
+             whole: bool = False, patience: float = PATIENCE_S) -> Answer:
         """Sends it and gives the answer's head.  An answer of 400 or more raises.
 
-        again: whether it may be sent twice; by the method and its headers when not given."""
+        again: whether it may be sent twice; by the method and its headers when not given.
+        whole: the body is read too, so that one that breaks off is asked for again."""
         target = PREFIX + path + _query(query)
         head = self._headers(headers)
         if again is None:
@@ -255,6 +263,8 @@ class Transport:
                 answer = self._send(method, target, body, head, fresh)
                 self._met = True
                 if answer.status < 400:
+                    if whole:
+                        answer.read()
                     return answer
                 error = self._error(answer)
                 wait = answer.header("Retry-After") if answer.status == 503 else None
@@ -320,9 +330,8 @@ class Transport:
         if value is not None:
             head["Content-Type"] = "application/json"
             body = json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
-        answer = self.open(method, path, query=query, body=body, headers=head, again=again,
-                           patience=patience)
-        data = answer.read()
+        data = self.open(method, path, query=query, body=body, headers=head, again=again,
+                         whole=True, patience=patience).read()
         return json.loads(data.decode("utf-8")) if data else None
 
 

@@ -36,8 +36,8 @@ def send_parts(http: Transport, path: str, target: str, modified_ms: int, execut
             if len(data) != min(part_size, size - n * part_size):
                 raise TransferError("%s became shorter while it was read" % path)
             http.open("PUT", "/files/uploads/%s/parts/%d" % (segment(upload), n), body=data,
-                      headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()}
-                      ).read()
+                      whole=True,
+                      headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()})
 
         _each(send, missing, jobs)
     finally:

@@ -325,9 +325,8 @@ class TrainingJob:
         while True:
             try:
                 answer = self.session._http.open("GET", "/jobs/%s/wait" % self.id,
-                                                 query={"timeout_ms": _WAIT_MS})
+                                                 query={"timeout_ms": _WAIT_MS}, whole=True)
                 ended = answer.status == 200
-                answer.read()
                 broken_since = None
                 if ended:
                     self.refresh()

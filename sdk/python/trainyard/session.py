@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional
 
 from ._http import Transport, segment
 from ._server import Server, find, find_local
-from .errors import YardError
+from .errors import NotFound, YardError
 
 __all__ = ["Session", "get_default_session", "setup_default_session"]
 
@@ -87,18 +87,18 @@ class Session:
         return list(self._http.json("GET", "/nodes")["nodes"])
 
     def instance_types(self) -> List[Dict[str, Any]]:
-        """The instance types of this yard: name, cpu, memory_bytes, devices, fits."""
+        """The kinds of machine of this yard: name, cpu_milli, memory_bytes, devices, fits."""
         return list(self._http.json("GET", "/instance-types")["types"])
 
     def instance_type(self, name: str) -> Dict[str, Any]:
-        """One of them by its name; an error names those that there are."""
-        types = self.instance_types()
-        for t in types:
-            if t["name"] == name:
-                return t
-        names = ", ".join(sorted(str(t["name"]) for t in types if t.get("fits", True)))
-        raise ValueError("instance_type: this yard has no '%s'; it has: %s (or local, or give "
-                         "instance_spec)" % (name, names or "none"))
+        """One of them; also one that no list has and whose name tells what it is.  An error names
+        those that there are."""
+        try:
+            return dict(self._http.json("GET", "/instance-types/" + segment(name)))
+        except NotFound:
+            names = ", ".join(str(t["name"]) for t in self.instance_types() if t["fits"])
+            raise ValueError("instance_type: this yard has no '%s'; it has: %s (or local, or give "
+                             "instance_spec)" % (name, names or "none")) from None
 
     def job_page(self, job_id: str) -> Optional[str]:
         """Where a job can be looked at in a browser; None by unix socket."""

@@ -110,15 +110,16 @@ def remove(place: str, session: Optional[Session] = None, recursive: bool = Fals
 def read(place: str, session: Optional[Session] = None) -> bytes:
     """All of a file."""
     s = session_or_default(session)
-    return s._http.open("GET", "/files/content", query={"path": path_of(place)}).read()
+    return s._http.open("GET", "/files/content", query={"path": path_of(place)},
+                        whole=True).read()
 
 
 def write(place: str, data: bytes, session: Optional[Session] = None) -> None:
     """A file of these bytes, with the folders above it; the old one stays whole until then."""
     s = session_or_default(session)
     s._http.open("PUT", "/files/content", query={"path": path_of(place), "parents": True},
-                 body=data, headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()}
-                 ).read()
+                 body=data, whole=True,
+                 headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()})
 
 
 class _Work:
@@ -172,8 +173,8 @@ class _Upload:
         self.http.open("PUT", "/files/content", query={
             "path": target, "parents": True, "modified_ms": _modified_ms(st),
             "executable": True if st.st_mode & 0o111 else None, "sync": False},
-            body=data, headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()}
-        ).read()
+            body=data, whole=True,
+            headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()})
 
     def send(self, path: str, target: str) -> None:
         st = os.stat(path)

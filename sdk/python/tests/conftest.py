@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests share: a real yard of their own, on a socket in a folder of its own."""
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "sdk" / "python"))
+
+BUILD = Path(os.environ.get("YARD_BUILD") or ROOT / "build")
+for name in [n for n in os.environ if n.startswith("YARD_") and n != "YARD_BUILD"]:
+    del os.environ[name]
+
+from trainyard import session as session_module  # noqa: E402
+from trainyard.session import Session  # noqa: E402
+
+
+def until(condition, seconds=60, pause=0.02):
+    """What condition() gives once it is true."""
+    end = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < end, "still not so after %d s" % seconds
+        time.sleep(pause)
+
+
+class Yard:
+    """A daemon and its folders."""
+
+    def __init__(self, top, *args):
+        self.top = Path(top)
+        self.state = self.top / "state"
+        self.socket = str(self.top / "yard.sock")
+        self.args = args
+        self.process = None
+        self.log = self.top / "yardd.log"
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [str(BUILD / "yardd"), "--state", str(self.state), "--socket", self.socket,
+                 *self.args], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        until(self.answers)
+        return self
+
+    def answers(self):
+        assert self.process.poll() is None, self.log.read_text()
+        with socket.socket(socket.AF_UNIX) as s:
+            return s.connect_ex(self.socket) == 0
+
+    @property
+    def url(self):
+        return "unix://" + self.socket
+
+    @property
+    def https(self):
+        return re.findall(r"https?://[^ ,]*:\d+", self.log.read_text())[-1]
+
+    @property
+    def fingerprint(self):
+        return re.findall(r"certificate (SHA256:[0-9A-F:]+)", self.log.read_text())[-1]
+
+    def token(self, name, role="member"):
+        """A user with an account, and a token of theirs."""
+        with Session(self.url) as s:
+            s._http.json("POST", "/users", value={"name": name, "password": "a long password",
+                                                  "role": role})
+            return s._http.json("POST", "/login", value={
+                "user": name, "password": "a long password", "label": "test"})["token"]
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process and self.process.poll() is None:
+            with Session(self.url) as s:
+                live = s._http.json("GET", "/jobs", query={"state": "live", "limit": 900})["jobs"]
+                for job in live:
+                    s._http.json("POST", "/jobs/%d/stop" % job["id"], value={}, again=True)
+                for job in live:
+                    s._http.json("GET", "/jobs/%d/wait" % job["id"], query={"timeout_ms": 8000})
+            self.process.terminate()
+            self.process.wait(30)
+
+    def yard(self, *args, **more):
+        env = dict(os.environ, YARD_SERVER=self.url, **more.pop("env", {}))
+        return subprocess.run([str(BUILD / "yard"), *args], env=env, check=True,
+                              stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, **more
+                              ).stdout.decode()
+
+
+@pytest.fixture(scope="session")
+def yard(tmp_path_factory):
+    if not (BUILD / "yardd").exists():
+        pytest.skip("no yardd in %s" % BUILD)
+    y = Yard(tmp_path_factory.mktemp("yard")).start()
+    yield y
+    y.stop()
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path, request):
+    """A world of its own: nothing of the caller's yard is seen or touched."""
+    for name in [n for n in os.environ if n.startswith("YARD_")]:
+        monkeypatch.delenv(name)
+    for name in ("HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        folder = tmp_path / name.lower()
+        folder.mkdir()
+        monkeypatch.setenv(name, str(folder))
+    monkeypatch.setattr(session_module, "_default", None)
+    if "yard" in request.fixturenames:
+        y = request.getfixturevalue("yard")
+        monkeypatch.setenv("YARD_SERVER", y.url)
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+
+
+@pytest.fixture
+def session(yard):
+    with Session(yard.url) as s:
+        yield s
+
+
+class Cutter:
+    """Stands before a yard's socket and cuts connections: after so many bytes of answers, each
+    time anew; or refuses them."""
+
+    def __init__(self, path, behind, cut_after):
+        self.path, self.behind, self.cut_after = path, behind, cut_after
+        self.cuts = self.connections = 0
+        self.refuse = False
+        self.requests = []
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(path)
+        self._listener.listen(64)
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            if self.refuse:
+                client.close()
+                continue
+            server = socket.socket(socket.AF_UNIX)
+            try:
+                server.connect(self.behind)
+            except OSError:
+                client.close()
+                continue
+            threading.Thread(target=self._up, args=(client, server), daemon=True).start()
+            threading.Thread(target=self._down, args=(client, server), daemon=True).start()
+
+    def _up(self, client, server):
+        try:
+            while True:
+                data = client.recv(65536)
+                if not data:
+                    break
+                first = data.split(b"\r\n", 1)[0]
+                if first.endswith(b"HTTP/1.1"):
+                    self.requests.append(first.decode())
+                server.sendall(data)
+            server.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def _down(self, client, server):
+        left = self.cut_after
+        try:
+            while True:
+                data = server.recv(65536)
+                if not data:
+                    break
+                if left is not None and len(data) >= left:
+                    client.sendall(data[:left])
+                    self.cuts += 1
+                    break
+                left = None if left is None else left - len(data)
+                client.sendall(data)
+        except OSError:
+            pass
+        for s in (client, server):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            s.close()
+
+    def close(self):
+        self._listener.close()
+
+
+@pytest.fixture
+def cutter(yard, tmp_path):
+    made = []
+
+    def make(cut_after):
+        c = Cutter(str(tmp_path / ("cut%d.sock" % len(made))), yard.socket, cut_after)
+        made.append(c)
+        return c
+
+    yield make
+    for c in made:
+        c.close()
+
+
+def write_files(top, files):
+    for name, text in files.items():
+        path = Path(top) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return str(top)
+
+
+def job_json(lines):
+    """What a job printed as one line of JSON."""
+    return json.loads([line for line in lines if line.startswith("{")][-1])
+
+
+def clean(path):
+    shutil.rmtree(path, ignore_errors=True)
