@@ -251,6 +251,7 @@ int daemon_boot(struct daemon *d, struct err *err)
 		d->depot,
 		&(struct depot_rules){ .socket = d->place.socket,
 				       .code_bytes_max = d->settings.code_limit_bytes });
+	yard.shelf = &d->shelf;
 	make_who(d, &yard);
 	make_secrets(d, &yard);
 	make_catalog(d, &yard);
@@ -300,7 +301,7 @@ void daemon_destroy(struct daemon *d)
 	world_destroy(d->world);
 	http_server_destroy(d->http);
 	storage_destroy(d->storage);
-	volume_destroy(d->volume);
+	storage_fini(d);
 	door_close(&d->door);
 	place_close(&d->place);
 	tasks_forget(d);

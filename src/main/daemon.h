@@ -12,6 +12,7 @@
 #include "who/directory.h"
 #include "wire/settings.h"
 #include "world/world.h"
+#include "yard/shelf.h"
 
 struct daemon {
 	struct settings settings;
@@ -20,8 +21,10 @@ struct daemon {
 	struct world *world;
 	struct store *store;
 	struct depot *depot;
-	struct volume *volume; /* the storage tree */
-	struct storage *storage; /* and all that works on it */
+	struct volume *volume;              /* the storage tree, */
+	struct shelf_config shelf;          /* what tasks see of it, */
+	struct shelf_root *roots;           /* and its further roots */
+	struct storage *storage;            /* and all that works on it */
 	struct engine_sim_machine *machine; /* --engine sim */
 	struct who *who;
 	struct yard_doc_sink sinks[16]; /* who keeps which kind of documents */
@@ -29,7 +32,7 @@ struct daemon {
 	struct secrets *secrets;
 	struct catalog *catalog;
 	struct yard *yard;
-	char *identity;     /* what tells this yard from others */
+	char *identity; /* what tells this yard from others */
 	const char *const *pip_variables;
 	char *plan_journal; /* NULL: nothing is written down */
 	struct http_server *http;

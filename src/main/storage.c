@@ -75,6 +75,66 @@ static int output(void *arg, const struct volume_who *who, int64_t job, const ch
 	return 0;
 }
 
+/* Calls each() for the groups of a user that share. */
+static void groups(void *arg, const char *user,
+		   void (*each)(void *each_arg, const char *group), void *each_arg)
+{
+	const struct daemon *d = arg;
+	const struct who_user *u = who_user(d->who, user);
+
+	for (size_t i = 0; u && !u->disabled && i < u->group_count; i++)
+		if (!str_eq(u->groups[i], GROUP_DEFAULT))
+			each(each_arg, u->groups[i]);
+}
+
+/* NAME=/folder.  No name of a folder that tasks have of the system. */
+static int add_root(struct daemon *d, const struct volume_config *like, const char *text,
+		    struct err *err)
+{
+	struct shelf_root *r = &d->roots[d->shelf.root_count];
+	const char *eq = strchr(text, '=');
+	struct volume_config c = { .ranges = like->ranges, .outside = like->outside };
+
+	if (!eq || eq[1] != '/' || !str_starts(text, "mnt") || eq - text < 4 ||
+	    strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-") != (size_t)(eq - text))
+		return err_set(err, ERR_INVALID,
+			       "mnt-root: '%s' is not mntNAME=/folder, such as "
+			       "mnt2=/srv/storage2",
+			       text);
+	char *name = mem_strndup(text, (size_t)(eq - text));
+	r->name = name;
+	c.root = eq + 1;
+	c.dc = name;
+	r->volume = volume_create(&c, err);
+	d->shelf.root_count++;
+	return r->volume ? 0 : err_wrap(err, "mnt-root %s", name);
+}
+
+void storage_fini(struct daemon *d)
+{
+	for (size_t i = 0; i < d->shelf.root_count; i++) {
+		free((void *)(uintptr_t)d->roots[i].name);
+		volume_destroy(d->roots[i].volume);
+	}
+	free(d->roots);
+	volume_destroy(d->volume);
+}
+
+/* What tasks see of it. */
+static int open_shelf(struct daemon *d, const struct volume_config *c, struct err *err)
+{
+	const struct opts_list *more = &d->settings.mnt_roots;
+
+	d->roots = mem_alloc(more->count + 1, sizeof *d->roots);
+	d->shelf = (struct shelf_config){
+		.volume = d->volume, .roots = d->roots, .groups = groups, .arg = d
+	};
+	for (size_t i = 0; i < more->count; i++)
+		if (add_root(d, c, more->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
 int storage_open(struct daemon *d, struct err *err)
 {
 	const struct settings *s = &d->settings;
@@ -96,7 +156,7 @@ int storage_open(struct daemon *d, struct err *err)
 	};
 
 	d->volume = volume_create(&c, err);
-	if (!d->volume)
+	if (!d->volume || open_shelf(d, &c, err) < 0)
 		return -1;
 	d->storage = storage_create(d->world, d->volume, d->place.state, err);
 	return d->storage ? 0 : -1;

@@ -8,3 +8,4 @@ struct daemon;
 
 /* After the world and the depot; d->volume.  What it asks of others it asks later. */
 int storage_open(struct daemon *d, struct err *err);
+void storage_fini(struct daemon *d); /* also what was opened in part */

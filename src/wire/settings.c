@@ -47,6 +47,8 @@ static const struct setting rows[] = {
 		"how much one home may hold before uploads to it are refused; none if not given" }, "YARD_STORAGE_QUOTA" },
 	{ { "nas", 0, OPT_LIST, INTO(nas), "NAME=DIR",
 		"a mounted folder that jobs may name as nas://NAME/..." }, "YARD_NAS" },
+	{ { "mnt-root", 0, OPT_LIST, INTO(mnt_roots), "NAME=DIR",
+		"a further storage root: tasks find /NAME/user/USER and /NAME/share/GROUP; NAME begins with mnt" }, "YARD_MNT_ROOT" },
 	{ { "file-roots", 0, OPT_LIST, INTO(file_roots), "DIR",
 		"a folder that file: inputs and outputs may lie in; if none is given, wherever their owner may" }, "YARD_FILE_ROOTS" },
 	{ { "wheel-folder", 0, OPT_TEXT, INTO(wheel_folder), "DIR",
@@ -306,13 +308,14 @@ void settings_policy(const struct settings *s, struct plan_policy *out)
 	out->weights.gap = s->plan.gap;
 }
 
-#define LISTS 3
+#define LISTS 4
 
 static void lists_of(struct settings *s, struct opts_list *out[LISTS])
 {
 	out[0] = &s->sim_devices;
 	out[1] = &s->nas;
 	out[2] = &s->file_roots;
+	out[3] = &s->mnt_roots;
 }
 
 static void count_lists(struct settings *s, size_t count[LISTS])
@@ -389,6 +392,7 @@ void settings_fini(struct settings *s)
 	opts_list_fini(&s->sim_devices);
 	opts_list_fini(&s->nas);
 	opts_list_fini(&s->file_roots);
+	opts_list_fini(&s->mnt_roots);
 	doc_destroy(TAKE(s->file));
 }
 

@@ -47,7 +47,7 @@ struct settings {
 	int64_t max_tasks;              /* on this machine; 0: by its cores */
 	int64_t max_boards, board_limit_ms; /* TensorBoards of one user; how long one runs */
 	int64_t ready_fd;               /* -1: none */
-	struct opts_list sim_devices, nas, file_roots;
+	struct opts_list sim_devices, nas, file_roots, mnt_roots;
 	const char *storage_root, *storage_dc;
 	int64_t storage_quota_bytes; /* 0: none */
 	const char *wheel_folder;

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "yard/internal.h"
+#include "yard/shelf.h"
 
 struct folding {
 	struct yard *y;
@@ -142,6 +143,7 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 	y->tenants = map_create();
 	y->batch = store_batch_create();
 	y->booting = true;
+	y->shelf = shelf_create(y);
 	if (yard_told_begin(y, err) == 0 && yard_boot(y, err) == 0)
 		return y;
 	yard_destroy(y);
@@ -178,6 +180,7 @@ void yard_destroy(struct yard *y)
 		y->engine->ops->destroy(y->engine);
 	for (size_t it = 0; (l = map_next(y->live, &it));)
 		yard_drop_job(y, l);
+	shelf_destroy(y->shelf);
 	while (y->errands)
 		yard_errand_end(y->errands);
 	while (y->refusals) {

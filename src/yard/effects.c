@@ -8,6 +8,7 @@
 #include "contract/contract.h"
 #include "who/who.h"
 #include "yard/internal.h"
+#include "yard/shelf.h"
 
 #define LOG_LIMIT_BYTES (1ll << 30)
 
@@ -77,6 +78,7 @@ static void end_unstarted(struct yard *y, struct live *l, const char *why)
 struct common {
 	struct contract_peers *peers;
 	struct secret_set *secrets;
+	struct shelf_list shelf;
 };
 
 static void start_task(struct yard *y, struct live *l, size_t rank,
@@ -100,6 +102,8 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		.uid_base = yard_uid_base(y, j->owner),
 		.uid_count = WHO_RANGE,
 		.peers = common->peers,
+		.folders = common->shelf.items,
+		.folder_count = common->shelf.count,
 		.resume = p->resume,
 		.resume_input = p->resume_input,
 	};
@@ -111,6 +115,8 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 	}
 	b = contract_bundle(j, (int)rank, &places);
 	b->secrets = secret_set_ref(common->secrets);
+	for (size_t i = 0; i < common->shelf.missing_count; i++)
+		bundle_note(b, "%s", common->shelf.missing[i]);
 	b->log_limit_bytes =
 		y->config.log_limit_bytes ? y->config.log_limit_bytes : LOG_LIMIT_BYTES;
 	y->engine->ops->start(y->engine, b);
@@ -193,20 +199,41 @@ static void prepared(void *arg, const struct depot_places *p, const struct err *
 	}
 	l->launched = true;
 	common.peers = contract_peers_create(l->job, y->config.identity);
+	shelf_list(y->shelf, l->job->owner, l->job->owner_uid, &common.shelf);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (l->job->tasks[i].state != TASK_OVER)
 			start_task(y, l, i, p, &common);
+	shelf_list_fini(&common.shelf);
 	contract_peers_destroy(common.peers);
 	secret_set_unref(common.secrets);
 }
 
+static void prepare(struct yard *y, const struct job *j, struct errand *errand)
+{
+	y->config.depot->ops->prepare(y->config.depot, j, yard_uid_base(y, j->owner),
+				      prepared, errand);
+}
+
+static void shelf_is_ready(void *arg)
+{
+	struct errand *errand = arg;
+	struct live *l = yard_find(errand->yard, errand->job);
+
+	if (l && l->job->attempt == errand->attempt)
+		prepare(errand->yard, l->job, errand);
+	else
+		yard_errand_end(errand);
+}
+
 static void launch(struct yard *y, struct live *l)
 {
+	const struct job *j = l->job;
+	struct errand *errand = yard_errand_begin(y, j->id, j->attempt);
+
 	l->launched = false;
 	l->maybe_begun = y->booting;
-	y->config.depot->ops->prepare(y->config.depot, l->job,
-				      yard_uid_base(y, l->job->owner), prepared,
-				      yard_errand_begin(y, l->job->id, l->job->attempt));
+	if (shelf_ready(y->shelf, j->owner, j->owner_uid, shelf_is_ready, errand))
+		prepare(y, j, errand);
 }
 
 static void collected(void *arg, const struct err *err)

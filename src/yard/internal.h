@@ -12,6 +12,7 @@
  *   keep.c     checkpoints: a stop that waits for them, a plan that knows of them
  *   place.c    the plan's deltas and decisions
  *   told.c     what the plan is told, written down (tape.c: the file)
+ *   shelf.c    the storage tree as tasks see it
  *   share.c    how the nodes are shared: facts of nodes, rules of groups, the policy
  *   hope.c     how long jobs run and when they start, learned and scored
  *   why.c      why a job waits, behind whom, until when, and what would start now
@@ -20,19 +21,8 @@
 #pragma once
 
 #include "yard/feed.h"
+#include "yard/plant.h"
 #include "yard/state.h"
-
-/* Bugs that the simulation must find (test/sim builds the yard once with each). */
-#define PLANT_BOOT    1 /* an effect is not redone at boot */
-#define PLANT_ANSWER  2 /* an answer comes before the commit */
-#define PLANT_SLOT    3 /* a slot is not given back */
-#define PLANT_ARRAY   4 /* members that are alive at boot are made again */
-#define PLANT_DOCS    5 /* a commit that is tried again leaves out its documents */
-#define PLANT_PREEMPT 6 /* what a job has to give up is given on before it is gone */
-#define PLANT_GRACE   7 /* who still writes checkpoints is killed all the same */
-#ifndef YARD_PLANT
-#define YARD_PLANT 0
-#endif
 
 /* record.c: takes what the event owns.  The answer, if any, comes after the commit. */
 void yard_record(struct yard *y, struct event *e, yard_done done, void *arg);

@@ -87,6 +87,7 @@ struct yard {
 	int64_t fresh_job;   /* the last that joined the queue; 0: it was looked at */
 	int64_t fresh_at_ms; /* not before then */
 	struct engine *engine;
+	struct shelf *shelf;
 	struct map *live;      /* id → struct live */
 	struct map *keys;      /* "owner\nkey" → struct live */
 	struct map *per_owner; /* owner → how many live jobs, as a pointer */
@@ -99,7 +100,6 @@ struct yard {
 	size_t known_count, known_cap;
 	struct map *tenants;       /* group → its rule */
 	struct world_timer *awake; /* when time alone changes what is decided */
-
 	int64_t next_seq, next_job, committed_seq;
 	uint64_t commits;          /* those that failed too */
 	uint64_t deletions;        /* commits that forgot jobs */
