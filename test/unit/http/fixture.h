@@ -34,6 +34,7 @@ struct fixture {
 	int64_t head_ms, idle_ms, body_ms, write_ms;
 	bool open_to_all; /* other users may connect */
 	int conns_per_user, conns_per_address, conns_max;
+	int64_t app_connect_ms, app_answer_ms, app_idle_ms;
 	int64_t uid_base; /* 0: private mode */
 	int tcp_port;
 	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
@@ -190,6 +191,10 @@ static void *fixture_run(void *arg)
 				       .write_ms = f->write_ms,
 				       .conns_per_address = f->conns_per_address,
 				       .conns_max = f->conns_max,
+				       .app_connect_ms = f->app_connect_ms,
+				       .app_answer_ms = f->app_answer_ms,
+				       .app_idle_ms = f->app_idle_ms,
+				       .state = f->dir,
 				       .conns_per_user = f->conns_per_user });
 	fixture_must(http_server_listen_unix(f->http, f->socket,
 					     f->open_to_all ? 0666 : 0600, &err) == 0,
