@@ -92,7 +92,7 @@ extern const struct command cmd_secret_set, cmd_secret_ls, cmd_secret_rm;
 extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
 	cmd_events;
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
-	cmd_logs, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
+	cmd_logs, cmd_metrics, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
 	cmd_completion, cmd_doctor, cmd_demo;
 extern const struct command cmd_node_ls, cmd_node_show, cmd_node_drain, cmd_node_open,
 	cmd_node_quarantine, cmd_node_reserve, cmd_node_set, cmd_group_tree;

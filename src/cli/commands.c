@@ -8,7 +8,7 @@
 
 /* clang-format off */
 const struct command *const commands[] = {
-	&cmd_run, &cmd_submit, &cmd_ls, &cmd_show, &cmd_logs, &cmd_why, &cmd_wait,
+	&cmd_run, &cmd_submit, &cmd_ls, &cmd_show, &cmd_logs, &cmd_metrics, &cmd_why, &cmd_wait,
 	&cmd_stop, &cmd_rm, &cmd_clone, &cmd_priority, &cmd_queue, &cmd_top, &cmd_events,
 	&cmd_exec, &cmd_nodes, &cmd_node_ls, &cmd_node_show, &cmd_node_drain,
 	&cmd_node_open, &cmd_node_quarantine, &cmd_node_reserve, &cmd_node_set,
