@@ -222,12 +222,14 @@ static int give_name(struct file_put *f, bool there, struct err *err)
 	return 0;
 }
 
-static int64_t bytes_there(int at, const char *name, bool *there)
+/* -1: the name is not in use. */
+static int64_t bytes_there(int at, const char *name)
 {
 	struct stat st;
 
-	*there = fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) == 0;
-	return *there && S_ISREG(st.st_mode) && st.st_nlink == 1 ? st.st_size : 0;
+	if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -1;
+	return S_ISREG(st.st_mode) && st.st_nlink == 1 ? st.st_size : 0;
 }
 
 static int finish(struct file_put *f, struct file_info *out, int64_t *replaced,
@@ -235,14 +237,13 @@ static int finish(struct file_put *f, struct file_info *out, int64_t *replaced,
 {
 	struct acting a;
 	struct stat st;
-	bool there;
 
 	if (check_sum(f, err) < 0 || settle(&f->place, &f->how, f->fd, err) < 0)
 		return -1;
-	*replaced = bytes_there(f->at, f->name, &there);
+	*replaced = bytes_there(f->at, f->name);
 	if (act_as_owner(&a, &f->place, f->at, err) < 0)
 		return -1;
-	int rc = give_name(f, there, err);
+	int rc = give_name(f, *replaced >= 0, err);
 	if (rc == 0 && f->how.sync)
 		rc = settle_folder(&f->place, f->at, err);
 	act_end(&a);
@@ -283,7 +284,6 @@ int file_put_named(const struct volume_place *p, const struct file_put_how *how,
 {
 	struct acting a;
 	const char *name;
-	bool there;
 	AUTO_FD int area = open_area(p, err);
 	AUTO_FD int at = area < 0 ? -1 : open_parent(area, p, how->parents, &name, err);
 
@@ -292,7 +292,7 @@ int file_put_named(const struct volume_place *p, const struct file_put_how *how,
 		return -1;
 	if (fchmod(from->fd, how->executable ? 0755 : 0644) < 0)
 		return open_error(p, "set the mode of", err);
-	*replaced = bytes_there(at, name, &there);
+	*replaced = bytes_there(at, name);
 	if (act_as_owner(&a, p, at, err) < 0)
 		return -1;
 	int rc = move_named(p, how, from, at, name, err);

@@ -32,7 +32,7 @@ struct file_put *file_put_begin(const struct volume_place *p,
 				const struct file_put_how *how, struct err *err);
 int file_put_write(struct file_put *f, const void *data, size_t len, struct err *err);
 int64_t file_put_bytes(const struct file_put *f); /* so far */
-/* Takes f, also when it fails.  replaced: bytes of the file that had the name; 0: none. */
+/* Takes f, also when it fails.  replaced: bytes of what had the name; -1: nothing had. */
 int file_put_finish(struct file_put *f, struct file_info *out, int64_t *replaced,
 		    struct err *err);
 void file_put_abort(struct file_put *f); /* NULL is fine */

@@ -9,6 +9,7 @@
 #include "http/app.h"
 #include "http/route.h"
 #include "wire/outcome.h"
+#include "world/lend.h"
 
 struct conn *http_conn_next(struct conn *c)
 {
@@ -37,6 +38,17 @@ void http_conn_write(struct conn *c, const void *data, size_t len)
 		http_conn_put(c, data, len);
 }
 
+/* What a filter makes of bytes only it can send. */
+int http_conn_lend(struct conn *c)
+{
+	return c->filter ? -1 : world_stream_lend(c->stream);
+}
+
+void http_conn_await(struct conn *c)
+{
+	world_stream_await(c->stream);
+}
+
 size_t http_conn_pending(const struct conn *c)
 {
 	return world_stream_pending(c->stream);
@@ -47,11 +59,36 @@ void http_conn_timer(struct conn *c, int64_t in_ms)
 	world_timer_at(c->timer, world_mono_ms(c->server->config.world) + in_ms);
 }
 
+/* A body may pause, but each byte buys only its own time: what trickles is cut off. */
+static void await_body(struct conn *c)
+{
+	int64_t pause_ms = c->server->config.body_ms;
+	int64_t due =
+		c->body_began_ms + pause_ms + c->body_bytes * 1000 / BODY_BYTES_A_SECOND;
+	int64_t latest = world_mono_ms(c->server->config.world) + pause_ms;
+
+	world_timer_at(c->timer, due < latest ? due : latest);
+}
+
+/* A body that waits for us is not late. */
 void http_conn_pause(struct conn *c, bool paused)
 {
-	if (c->paused != paused)
-		world_stream_pause(c->stream, paused);
+	int64_t now_ms = world_mono_ms(c->server->config.world);
+
+	if (c->paused == paused)
+		return;
+	world_stream_pause(c->stream, paused);
 	c->paused = paused;
+	if (paused)
+		c->paused_ms = now_ms;
+	if (c->state != CONN_BODY)
+		return;
+	if (paused) {
+		world_timer_stop(c->timer);
+	} else {
+		c->body_began_ms += now_ms - c->paused_ms;
+		await_body(c);
+	}
 }
 
 /* The exchange is over for the connection. */
@@ -308,22 +345,13 @@ void http_conn_refuse(struct conn *c, int status, const struct err *err)
 		answer_status(c->ex, status, err, NULL);
 }
 
-/* A body may pause, but each byte buys only its own time: what trickles is cut off. */
-static void await_body(struct conn *c)
-{
-	int64_t pause_ms = c->server->config.body_ms;
-	int64_t due =
-		c->body_began_ms + pause_ms + c->body_bytes * 1000 / BODY_BYTES_A_SECOND;
-	int64_t latest = world_mono_ms(c->server->config.world) + pause_ms;
-
-	world_timer_at(c->timer, due < latest ? due : latest);
-}
-
 static void await_more(struct conn *c)
 {
 	const struct http_config *config = &c->server->config;
 
-	if (c->state == CONN_BODY) {
+	if (c->state == CONN_BODY && c->paused) {
+		world_timer_stop(c->timer);
+	} else if (c->state == CONN_BODY) {
 		await_body(c);
 	} else if (http_parser_idle(c->parser)) {
 		c->head_begun = false;

@@ -34,7 +34,7 @@ struct conn {
 	struct buf input; /* came before it could be used */
 	struct auth auth;
 	char counted[CONNS_KEY_MAX]; /* under which key; "": none */
-	int64_t body_began_ms, body_bytes;
+	int64_t body_began_ms, body_bytes, paused_ms;
 	uint64_t put, taken; /* bytes given to the stream, and those the kernel took */
 	int64_t stuck_ms;    /* since when it takes no more; 0: it does */
 	bool feeding;        /* inside feed(): it goes on by itself */

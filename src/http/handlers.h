@@ -86,3 +86,19 @@ void handle_code_put(struct exchange *ex);
 void handle_quota_get(struct exchange *ex);
 void handle_quota_put(struct exchange *ex);
 void handle_backup(struct exchange *ex);
+
+/* files.c, files_list.c, files_get.c, files_put.c, files_upload.c */
+void handle_file_list(struct exchange *ex);
+void handle_file_stat(struct exchange *ex);
+void handle_file_get(struct exchange *ex);
+void handle_file_put(struct exchange *ex);
+void handle_file_folder(struct exchange *ex);
+void handle_file_move(struct exchange *ex);
+void handle_file_remove(struct exchange *ex);
+void handle_file_usage(struct exchange *ex);
+void handle_file_sync(struct exchange *ex);
+void handle_upload_begin(struct exchange *ex);
+void handle_upload_show(struct exchange *ex);
+void handle_upload_part(struct exchange *ex);
+void handle_upload_finish(struct exchange *ex);
+void handle_upload_cancel(struct exchange *ex);

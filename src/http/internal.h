@@ -97,6 +97,7 @@ struct http_server {
 	struct yard_watch *watch;
 	struct log_hub *logs; /* of all followers; kept, because to close it costs ms */
 	struct shown *shown;  /* ended jobs, as they were shown last */
+	size_t puts;          /* files and parts that are coming in */
 	struct metric_cache *job_metrics;
 	struct passes *passes;    /* of browsers at apps */
 	struct boards *boards;    /* what is known of apps: app.h */

@@ -23,6 +23,8 @@ static const struct param path_words[] = {
 	{ "user", PARAM_TEXT, 1, 63, .help = "a user's name" },
 	{ "group", PARAM_TEXT, 1, 63, .help = "a group's name" },
 	{ "token", PARAM_TEXT, 1, 63, .help = "a token's id" },
+	{ "upload", PARAM_TEXT, 32, 32, .pattern = "^[0-9a-f]{32}$", .help = "an upload's id" },
+	{ "part", PARAM_TEXT, 1, 6, .pattern = "^[0-9]+$", .help = "the number of a part, from 0" },
 	{ "node", PARAM_TEXT, 1, 63, .pattern = "^[!-~]+$", .help = "a machine's name" },
 	{ "secret", PARAM_TEXT, 1, 63, .pattern = "^[a-z_][a-z0-9._-]*$", .help = "a secret's name" },
 	{ "image", PARAM_TEXT, 1, 127, .pattern = "^[a-z0-9][a-z0-9._-]*$", .help = "an image's name" },

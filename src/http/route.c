@@ -12,6 +12,7 @@
 const struct route_table route_tables[] = {
 	{ "jobs", "submit, look, stop; history, use and output", routes_jobs },
 	{ "apps", "programs in tasks that are opened in a browser", routes_apps },
+	{ "files", "homes, shares and what jobs put out", routes_files },
 	{ "people", "who one is; users, groups, tokens", routes_people },
 	{ "secrets", "kept for jobs; their values never come back", routes_secrets },
 	{ "catalogue", "images and kinds of machine that jobs may ask for", routes_catalog },

@@ -81,7 +81,7 @@ struct route_table {
 };
 
 extern const struct route routes_jobs[], routes_people[], routes_secrets[], routes_yard[];
-extern const struct route routes_catalog[];
+extern const struct route routes_catalog[], routes_files[];
 extern const struct route routes_apps[];
 extern const struct route_table route_tables[];
 extern const size_t route_table_count;
