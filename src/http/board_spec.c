@@ -23,12 +23,12 @@ static const char command[] =
 	"set -- --logdir \"$YARD_INPUT_LOGS\" --host \"$YARD_ADDRESS\" --port \"$YARD_PORT_APP\" "
 	"--path_prefix \"/apps/$YARD_JOB_ID\" --reload_interval 5 --load_fast false "
 	"--window_title \"$BOARD_TITLE\"\n"
-	"if command -v tensorboard >/dev/null 2>&1; then exec tensorboard \"$@\"; fi\n"
 	"for python in python3 python; do\n"
-	"  if \"$python\" -c 'import tensorboard.main' >/dev/null 2>&1; then\n"
+	"  if \"$python\" -c 'import tensorboard.version' >/dev/null 2>&1; then\n"
 	"    exec \"$python\" -m tensorboard.main \"$@\"\n"
 	"  fi\n"
 	"done\n"
+	"if command -v tensorboard >/dev/null 2>&1; then exec tensorboard \"$@\"; fi\n"
 	"echo 'No tensorboard is installed here: the yard shows the series itself.'\n";
 
 static const char *find_output(const struct job *of, const char *name)
