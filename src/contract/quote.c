@@ -71,7 +71,8 @@ static size_t variable(const struct scan *s)
 	const char *p = s->at + 1;
 	bool brace = *p == '{';
 
-	if (*s->at != '$' || !begins_word(s))
+	/* What a line begins with is no argument of anything. */
+	if (*s->at != '$' || s->at == s->line || !begins_word(s))
 		return 0;
 	p += brace;
 	if (strncmp(p, s->name, n) != 0 || (brace && p[n] != '}'))
