@@ -6,6 +6,7 @@ import shutil
 import socket
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -55,12 +56,13 @@ def session(yard):
 
 class Cutter:
     """Stands before a yard's socket and cuts connections: after so many bytes of answers, each
-    time anew; or refuses them."""
+    time anew; or refuses them; or passes no more than stall_at bytes in all until that is None."""
 
     def __init__(self, path, behind, cut_after):
         self.path, self.behind, self.cut_after = path, behind, cut_after
         self.cuts = self.connections = 0
         self.refuse = False
+        self.stall_at, self.passed = None, 0
         self.requests = []
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(path)
@@ -86,6 +88,16 @@ class Cutter:
             threading.Thread(target=self._up, args=(client, server), daemon=True).start()
             threading.Thread(target=self._down, args=(client, server), daemon=True).start()
 
+    def _pass(self, to, data):
+        while self.stall_at is not None and self.passed + len(data) > self.stall_at:
+            time.sleep(0.01)
+        self.passed += len(data)
+        to.sendall(data)
+
+    @property
+    def stalled(self):
+        return self.stall_at is not None and self.passed + 65536 > self.stall_at
+
     def _up(self, client, server):
         try:
             while True:
@@ -95,7 +107,7 @@ class Cutter:
                 first = data.split(b"\r\n", 1)[0]
                 if first.endswith(b"HTTP/1.1"):
                     self.requests.append(first.decode())
-                server.sendall(data)
+                self._pass(server, data)
             server.shutdown(socket.SHUT_WR)
         except OSError:
             pass
@@ -112,7 +124,7 @@ class Cutter:
                     self.cuts += 1
                     break
                 left = None if left is None else left - len(data)
-                client.sendall(data)
+                self._pass(client, data)
         except OSError:
             pass
         for s in (client, server):

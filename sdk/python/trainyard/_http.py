@@ -340,7 +340,7 @@ def _query(query: Optional[Query]) -> str:
         return ""
     pairs = [(k, str(v).lower() if isinstance(v, bool) else str(v))
              for k, v in query.items() if v is not None]
-    return "?" + urlencode(pairs, quote_via=quote) if pairs else ""
+    return "?" + urlencode(pairs, quote_via=quote, errors="surrogateescape") if pairs else ""
 
 
 def segment(text: str) -> str:

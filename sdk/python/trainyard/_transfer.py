@@ -26,7 +26,7 @@ def send_parts(http: Transport, path: str, target: str, modified_ms: int, execut
     size = os.path.getsize(path)
     doc = http.json("POST", "/files/uploads", again=True, value={
         "path": target, "size": size, "part_size": PART_BYTES, "modified_ms": modified_ms,
-        "executable": executable})
+        "executable": executable, "parents": True})
     upload, part_size = str(doc["upload"]), int(doc["part_size"])
     missing = [n for n in range(-(-size // part_size)) if n not in _have(doc)]
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)

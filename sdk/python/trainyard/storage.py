@@ -20,6 +20,7 @@ import os
 import posixpath
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any, Callable, Dict, Iterator, NamedTuple, Optional, Tuple
+from urllib.parse import unquote_to_bytes
 
 from ._http import pages
 from ._logs import write_out
@@ -68,6 +69,13 @@ def stat(place: str, session: Optional[Session] = None) -> FileInfo:
     return _info(doc, str(doc["path"]), posixpath.basename(str(doc["path"]).rstrip("/")))
 
 
+def _name(entry: Dict[str, Any]) -> str:
+    """As the functions of os have it, also where it is not UTF-8."""
+    if entry.get("escaped"):
+        return os.fsdecode(unquote_to_bytes(str(entry["escaped"])))
+    return str(entry["name"])
+
+
 def _info(doc: Dict[str, Any], path: str, name: str) -> FileInfo:
     return FileInfo(name, path, str(doc["kind"]), int(doc.get("size") or 0),
                     int(doc.get("modified_ms") or 0), bool(doc.get("executable")))
@@ -84,7 +92,7 @@ def exists(place: str, session: Optional[Session] = None) -> bool:
 def list(place: str = "pfs:", session: Optional[Session] = None) -> "_List[FileInfo]":
     """What a folder holds, by name."""
     s, path = session_or_default(session), path_of(place)
-    return [_info(e, posixpath.join(path, e["name"]), str(e["name"]))
+    return [_info(e, posixpath.join(path, _name(e)), _name(e))
             for e in pages(s._http, "/files", "entries", {"path": path, "limit": 1000}, "cursor")]
 
 
@@ -232,7 +240,8 @@ def upload(source: "str | os.PathLike[str]", target: str, session: Optional[Sess
     else:
         raise TransferError("%s: no such file or folder" % local)
     if up.small:
-        s._http.json("POST", "/files/sync", value={}, again=True)
+        s._http.json("POST", "/files/sync", query={"path": posixpath.dirname(path.rstrip("/")) or
+                                                   "~/"}, again=True)
     return "pfs:" + path
 
 

@@ -296,7 +296,7 @@ def test_folders_are_as_drawn(world):
     est.fit(inputs={"train_data": "train.csv", "test_data": one_file()}, show_logs=False)
     here = probe(est.logs())["here"]
     drawn = re.findall(r"^[ |`]*-- (\S+)", block("folders")[0], re.M)
-    assert len(drawn) == 14
+    assert len(drawn) == 15
     for name in drawn:
         assert any(path.endswith("/" + name) for path in here), name
     assert "/ml/input/data/train_data/train.csv" in here and "/ml/usercode/train.py" in here
