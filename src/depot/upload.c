@@ -366,7 +366,7 @@ int upload_begin(struct uploads *u, struct usage *usage, const struct volume_pla
 		 struct err *err)
 {
 	struct err full = { .code = ERR_NONE };
-	int64_t part_size;
+	int64_t part_size = 0;
 
 	if (check_size(about, &part_size, err) < 0)
 		return -1;
