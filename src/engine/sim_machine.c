@@ -41,6 +41,7 @@ struct sim_task {
 	bool on_its_way; /* the daemon that spawned it died; the shim did not */
 	struct task_exit exit;
 	int64_t run_ms; /* what its job asks for by SIM_RUN; -1: drawn */
+	char *resume;   /* what it goes on from, or NULL */
 	struct resources limits;
 	struct placement place;
 	struct stay_there there;
@@ -386,6 +387,8 @@ void sim_machine_start(struct engine_sim_machine *m, const struct bundle *b)
 	t->limits = b->limits;
 	t->place = b->place;
 	t->run_ms = run_time(b);
+	free(t->resume);
+	t->resume = mem_strdup(pairs_get(&b->env, "YARD_RESUME_FROM"));
 	t->state = SIM_SPAWNING;
 	schedule(m, SPAWN, t, m->now_ms + upto(m, SPAWN_MS_MAX));
 }
@@ -519,8 +522,10 @@ void engine_sim_machine_destroy(struct engine_sim_machine *m)
 {
 	if (!m)
 		return;
-	for (size_t i = 0; i < m->task_count; i++)
+	for (size_t i = 0; i < m->task_count; i++) {
+		free(m->tasks[i]->resume);
 		free(m->tasks[i]);
+	}
 	for (size_t i = 0; i < m->grave_count; i++)
 		free(m->graves[i]);
 	map_destroy(m->by_ref);
@@ -543,6 +548,14 @@ int engine_sim_starts(const struct engine_sim_machine *m, const struct task_ref 
 int engine_sim_running(const struct engine_sim_machine *m)
 {
 	return (int)m->running;
+}
+
+const char *engine_sim_resume(const struct engine_sim_machine *m,
+			      const struct task_ref *ref)
+{
+	const struct sim_task *t = find(m, ref);
+
+	return t ? t->resume : NULL;
 }
 
 bool engine_sim_truth(const struct engine_sim_machine *m, const struct task_ref *ref,

@@ -101,7 +101,7 @@ static void looked(void *arg, const struct depot_sight *s, const struct err *err
 	struct errand errand = *(struct errand *)arg;
 	struct yard *y = errand.yard;
 	struct live *l = yard_find(y, errand.job);
-	struct depot_sight nothing = { 0 };
+	int64_t now = world_mono_ms(y->world);
 	struct grace_step step;
 
 	yard_errand_end(arg);
@@ -114,11 +114,11 @@ static void looked(void *arg, const struct depot_sight *s, const struct err *err
 		yard_grace_due(y, l);
 		return;
 	}
-	if (err) { /* as if nothing had changed */
-		nothing.print = l->keep.grace.print;
-		s = &nothing;
+	if (err) { /* says nothing: neither that they grow nor that they do not */
+		yard_set_timer(y, l, now + GRACE_LOOK_MS);
+		return;
 	}
-	step = grace_seen(&l->keep.grace, s->print, world_mono_ms(y->world));
+	step = grace_seen(&l->keep.grace, s->print, now);
 	if (YARD_PLANT == PLANT_GRACE && step.verdict == GRACE_EXTEND)
 		step.verdict = GRACE_OVER;
 	switch (step.verdict) {

@@ -245,6 +245,8 @@ void check_history(struct run *r, int64_t job)
 				      a, t, (long long)job);
 		}
 	}
+	if (h.fold)
+		check_resume(r, h.fold);
 	if (h.fold && h.fold->outcome == OUTCOME_NONE)
 		broke(r, "job %lld has ended without an outcome", (long long)job);
 	if (h.fold && job_is_array(h.fold))

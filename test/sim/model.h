@@ -23,6 +23,7 @@
 #define ACCOUNTS    5
 #define CHANGES_MAX 1000
 #define NODES_MAX   8
+#define STOPS_MAX   256
 
 struct run;
 
@@ -52,6 +53,12 @@ struct change {
 	int account, version;
 };
 
+/* A job that was told to stop, as its watcher saw it. */
+struct stopping {
+	int64_t job, at_ms; /* by the clock that never jumps */
+	int crashes; /* so many there had been: what is seen may be late after one */
+};
+
 struct run {
 	uint64_t seed;
 	bool verbose;
@@ -74,6 +81,11 @@ struct run {
 	int64_t told_seq; /* highest event a watcher was shown */
 	long steps;
 	int crashes, cuts, full_disks, preemptions;
+	int extensions, resumes,
+		longest;   /* of graces; of attempts; who had the longest */
+	int64_t jumped_ms; /* when the wall clock last jumped; by the other clock */
+	struct stopping stops[STOPS_MAX]; /* the last ones that were seen */
+	size_t stop_count;
 	bool drained[NODES_MAX]; /* as the log says */
 	size_t node_count;
 };
@@ -90,6 +102,9 @@ void check_exit(struct run *r, const struct event *e); /* at the moment it is to
 void accounts_begin(struct run *r, struct yard_config *c);
 void check_accounts(struct run *r);
 void ask_change(struct run *r, int account);
+/* graces.c: each event that is shown; of a job's history */
+void check_grace(struct run *r, const struct event *e);
+void check_resume(struct run *r, const struct job *j);
 /* nodes.c: right after a boot; drain or open one; each event that is shown; at the end */
 void nodes_begin(struct run *r);
 void ask_node(struct run *r, uint64_t dice);

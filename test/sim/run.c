@@ -44,6 +44,7 @@ static void saw(void *arg, const struct event *e)
 	r->told_seq = e->seq;
 	if (e->kind == EV_EXITED)
 		check_exit(r, e);
+	check_grace(r, e);
 	check_nodes(r, e);
 	r->preemptions += e->kind == EV_STOP && e->stop == STOP_PREEMPTED;
 	say(r, "event %lld: %s of job %lld task %d", (long long)e->seq,
@@ -144,11 +145,11 @@ static struct spec *make_spec(const struct claim *c)
 	s->retry =
 		(struct retry){ .max = v % 3, .backoff_ms = 100, .backoff_max_ms = 1000 };
 	s->time_limit_ms = v % 4 == 3 ? 2000 + v * 37 % 5000 : 0;
+	s->retry.time_limit = v % 5 < 3;
 	s->grace_ms = 200 + v % 900;
-	if (v % 2) {
-		s->outputs = mem_alloc(1, sizeof *s->outputs);
-		s->outputs[s->output_count++].name = mem_strdup("model");
-	}
+	s->grace_max_ms = s->grace_ms + v % 5 * 8000;
+	if (v % 2)
+		spec_add_output(s, v % 7 < 5 ? "checkpoints" : "model", NULL);
 	if (v % 8 == 5) {
 		s->array.count = 1 + v / 8 % 9;
 		s->array.parallel = v / 72 % 4;
@@ -267,7 +268,10 @@ static void ask_stop(struct run *r, struct claim *c)
 	if (!c->acked)
 		return;
 	principal(&who, false);
-	yard_stop(r->yard, &who, c->job, "enough", stopped, c);
+	if (chance(r, 8))
+		yard_stop(r->yard, &who, c->job, "enough", stopped, c);
+	else
+		yard_kill(r->yard, &who, c->job, "at once", stopped, c);
 }
 
 static void deleted(void *arg, int64_t job, bool again, const struct err *err)
@@ -350,9 +354,10 @@ static void act(struct run *r)
 		crash(r, false);
 	else if (dice < 76)
 		crash(r, true);
-	else if (dice < 78)
+	else if (dice < 78) {
 		world_sim_jump_wall(r->world, (int64_t)chance(r, 7200000) - 3600000);
-	else if (dice < 81)
+		r->jumped_ms = world_mono_ms(r->world);
+	} else if (dice < 81)
 		ask_quota(r, (int64_t)(4 + chance(r, 9)) * 1000);
 	else if (dice < 84)
 		set_disk(r, (int)chance(r, 2) * 30);

@@ -30,7 +30,8 @@ static int replay(uint64_t seed, bool verbose)
 
 static int many(const char *self, uint64_t first, long count)
 {
-	long steps = 0, crashes = 0, failed = 0, preemptions = 0;
+	long steps = 0, crashes = 0, failed = 0, preemptions = 0, extensions = 0;
+	long resumes = 0, longest = 0;
 	struct run r;
 
 	printf("# %ld seeds from %llu\n", count, (unsigned long long)first);
@@ -45,11 +46,18 @@ static int many(const char *self, uint64_t first, long count)
 		steps += r.steps;
 		crashes += r.crashes;
 		preemptions += r.preemptions;
+		extensions += r.extensions;
+		resumes += r.resumes;
+		longest += r.longest;
 	}
 	OK(failed == 0, "every law holds in %ld histories (%ld steps, %ld crashes)",
 	   count, steps, crashes);
 	OK(crashes > count && preemptions > count / 4,
 	   "and they were not quiet ones (%ld jobs gave way)", preemptions);
+	OK(extensions > count / 4 && resumes > count / 4 && longest > 0,
+	   "graces were put off (%ld), some to their end (%ld), and attempts went on from "
+	   "checkpoints (%ld)",
+	   extensions, longest, resumes);
 	return END();
 }
 
