@@ -126,9 +126,17 @@ void answer_app(struct exchange *ex, int status, const struct app *a)
 	answer_json(ex, status, out);
 }
 
+struct app_list {
+	struct http_server *server;
+	struct json json;
+};
+
 static bool add_app(void *arg, const struct app *a)
 {
-	write_app(arg, a, NULL);
+	struct app_list *l = arg;
+
+	boards_probe(l->server, a);
+	write_app(&l->json, a, NULL);
 	return true;
 }
 
@@ -136,18 +144,18 @@ void handle_apps(struct exchange *ex)
 {
 	struct buf *out = answer_scratch(ex);
 	const struct apps_query q = { .see = ex->who, .kind = param_text(ex, "kind") };
+	struct app_list l = { .server = ex->server };
 	struct err err;
-	struct json j;
 
-	json_init(&j, out);
-	json_object(&j, NULL);
-	json_array(&j, "apps");
-	if (apps_each(ex->server, &q, add_app, &j, &err) < 0) {
+	json_init(&l.json, out);
+	json_object(&l.json, NULL);
+	json_array(&l.json, "apps");
+	if (apps_each(ex->server, &q, add_app, &l, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
-	json_end(&j);
-	json_end(&j);
+	json_end(&l.json);
+	json_end(&l.json);
 	answer_json(ex, 200, out);
 }
 

@@ -35,23 +35,21 @@ bool viewer_asset(struct exchange *ex, const char *name)
 
 void viewer_page(struct exchange *ex, const struct app *a)
 {
-	static const struct page_text title = { "Series of job %" PRId64 " · Trainyard",
-						"作业 %" PRId64 " 的指标 · Trainyard" },
-				      none = { "This page needs JavaScript.",
+	static const struct page_text none = { "This page needs JavaScript.",
 					       "此页面需要 JavaScript。" };
 	AUTO_BUF struct buf body = { 0 };
-	AUTO_BUF struct buf words = { 0 };
 
-	(void)title;
 	buf_printf(&body,
-		   "<div id=\"viewer\" data-job=\"%" PRId64 "\" data-state=\"%s\" "
-		   "data-program=\"%s\"></div>\n<noscript><p>%s</p></noscript>",
-		   a->of, app_state_word(a->state),
-		   a->state == APP_STARTING ? "coming" : "none", page_words(ex, none));
+		   "<div id=\"viewer\" data-job=\"%" PRId64
+		   "\" data-program=\"%s\"></div>\n"
+		   "<noscript><p>%s</p></noscript>",
+		   a->of, a->state == APP_STARTING ? "coming" : "none",
+		   page_words(ex, none));
 	page_answer(ex,
 		    &(struct page){ .status = 200,
 				    .app = a->id,
 				    .title = { "Series · Trainyard", "指标 · Trainyard" },
-				    .script = "viewer.js" },
+				    .script = "viewer.js",
+				    .headers = "Yard-Page: viewer\r\n" },
 		    &body);
 }
