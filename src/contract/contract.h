@@ -45,6 +45,7 @@ struct contract_places {
 		*input_files;       /* by spec->inputs: the base name of what is one file,
 					 * NULL of a folder; NULL: all are folders */
 	const char *const *outputs; /* by spec->outputs, host paths */
+	const struct bind *input_binds, *output_binds; /* NULL: all as usual */
 	struct contract_pip pip;
 	const char *user_path; /* PATH of the submitter in private mode, or NULL */
 	int64_t uid_base, uid_count;

@@ -158,13 +158,17 @@ static void add_folders(struct scene *v, const struct contract_places *p)
 		AUTO_FREE char *target =
 			str_printf(CONTRACT_INPUT "/%s%s%s", s->inputs[i].name,
 				   file ? "/" : "", file ? file : "");
-		bundle_mount(v->b, MOUNT_BIND_RO, target, p->inputs[i]);
+		const struct bind *bind = p->input_binds ? &p->input_binds[i] : NULL;
+		bundle_mount(v->b, bind && bind->ours ? MOUNT_OURS_RO : MOUNT_BIND_RO,
+			     target, p->inputs[i])
+			->range = bind ? bind->range : -1;
 		scene_set_for(v, "YARD_INPUT_", s->inputs[i].name, "%s", target);
 	}
 	for (size_t i = 0; i < s->output_count; i++) {
 		AUTO_FREE char *target =
 			str_printf(CONTRACT_OUTPUT "/%s", s->outputs[i].name);
-		bundle_mount(v->b, MOUNT_BIND_RW, target, p->outputs[i]);
+		bundle_mount(v->b, MOUNT_BIND_RW, target, p->outputs[i])->range =
+			p->output_binds ? p->output_binds[i].range : -1;
 		scene_set_for(v, "YARD_OUTPUT_", s->outputs[i].name, "%s", target);
 	}
 }

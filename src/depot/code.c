@@ -6,6 +6,7 @@
  * durable and renames it to code/<hash>: a snapshot is there whole or not at all, and of two
  * uploads of the same hash the second to finish finds it done.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -369,4 +370,116 @@ void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg)
 	u->done = done;
 	u->arg = arg;
 	world_lane_work(u->depot->unpacks, finish_work, finish_answer, u);
+}
+
+/* ---- code by an address ---- */
+
+/* A file by itself is another thing than an archive with the same bytes. */
+static int hash_file(const struct code_file *f, char hash[PACK_HASH_HEX], struct err *err)
+{
+	AUTO_FREE char *chunk = mem_alloc(1, CHUNK_BYTES);
+	struct pack_hash *h = pack_hash_create();
+	ssize_t n;
+
+	if (f->name)
+		pack_hash_add(h, f->name, strlen(f->name) + 1);
+	for (int64_t at = 0; (n = pread(f->fd, chunk, CHUNK_BYTES, at)) > 0; at += n)
+		pack_hash_add(h, chunk, (size_t)n);
+	pack_hash_finish(h, hash);
+	return n < 0 ? err_sys(err, "read the code") : 0;
+}
+
+static int copy_bytes(int from, int to, struct err *err)
+{
+	AUTO_FREE char *chunk = mem_alloc(1, CHUNK_BYTES);
+	ssize_t n;
+
+	for (int64_t at = 0; (n = pread(from, chunk, CHUNK_BYTES, at)) > 0; at += n)
+		if (pwrite(to, chunk, (size_t)n, at) != n)
+			return err_sys(err, "write the code");
+	return n < 0 ? err_sys(err, "read the code") : 0;
+}
+
+/* The tree of one file. */
+static int store_file(struct depot_files *d, const struct code_file *f, const char *hash,
+		      const char *work, struct err *err)
+{
+	AUTO_FREE char *tree = str_printf("%s/tree", work);
+	AUTO_FREE char *code = str_printf("%s/code", d->state);
+	AUTO_FREE char *final = depot_layout_code(d->state, hash);
+	AUTO_FREE char *path = str_printf("%s/%s", tree, f->name);
+
+	if (tree_make(tree, geteuid() == 0 ? 0711 : 0700, err) < 0)
+		return -1;
+	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
+	if (fd < 0)
+		return err_sys(err, "make %s", path);
+	if (copy_bytes(f->fd, fd, err) < 0 || tree_sync(work, NULL, err) < 0)
+		return -1;
+	if (rename(work, final) < 0 && errno != EEXIST && errno != ENOTEMPTY)
+		return err_sys(err, "put the code in place");
+	return tree_sync_folder(code, err);
+}
+
+/* For whom it is bound: kept as long as that job has not ended. */
+static int mark_job(const struct depot_files *d, const char *hash, int64_t job,
+		    struct err *err)
+{
+	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
+	AUTO_FREE char *jobs = str_printf("%s/jobs", folder);
+	AUTO_FREE char *mark = str_printf("%s/%" PRId64, jobs, job);
+
+	if (mkdir(jobs, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "make folder %s", jobs);
+	AUTO_FD int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, "make %s", mark);
+	code_touch(d, hash);
+	return 0;
+}
+
+char *code_from_file(struct depot_files *d, const struct code_file *f, struct err *err)
+{
+	AUTO_FREE char *work = str_printf("%s/upload/%016" PRIx64, d->state, f->unique);
+	struct depot_upload u = { .depot = d, .fd = f->fd };
+	struct stat st;
+	struct err ignored;
+	int rc = 0;
+
+	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
+	    st.st_size > d->code_bytes_max) {
+		err_set(err, ERR_TOO_LARGE,
+			"code is an archive or a file of at most %lld bytes (the setting "
+			"code-limit)",
+			(long long)d->code_bytes_max);
+		return NULL;
+	}
+	if (hash_file(f, u.hash, err) < 0 || check_room(d, err) < 0)
+		return NULL;
+	if (!is_there(d, u.hash))
+		rc = f->name ? store_file(d, f, u.hash, work, err)
+			     : store_tree(&u, work, err);
+	tree_delete(work, &ignored);
+	if (rc < 0 || mark_job(d, u.hash, f->job, err) < 0)
+		return NULL;
+	AUTO_FREE char *folder = depot_layout_code(d->state, u.hash);
+	return str_printf("%s/tree", folder);
+}
+
+bool code_has_jobs(const struct depot_files *d, const char *hash)
+{
+	const struct depot_outside *o = &d->base.outside;
+	AUTO_FREE char *folder = depot_layout_code(d->state, hash);
+	AUTO_FREE char *jobs = str_printf("%s/jobs", folder);
+	DIR *dir = o->live ? opendir(jobs) : NULL;
+	const struct dirent *e;
+	bool any = false;
+	int64_t job;
+
+	while (dir && !any && (e = readdir(dir)))
+		any = str_to_i64(e->d_name, 1, INT64_MAX, &job) == 0 &&
+		      o->live(o->arg, job);
+	if (dir)
+		closedir(dir);
+	return any;
 }

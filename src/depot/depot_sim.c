@@ -24,6 +24,8 @@ struct sim_op {
 	depot_collected collected;
 	depot_looked looked;
 	int64_t job;
+	int attempt;
+	bool tells; /* how far it is, before it is done */
 	char resume[32];
 	void *arg;
 	char *code, **inputs, **outputs;
@@ -99,6 +101,9 @@ static void op_due(void *arg)
 		err_set(&failure, ERR_IO, "simulated depot: no space left on device");
 		err = &failure;
 	}
+	if (op->tells && op->job && op->depot->base.outside.progress)
+		op->depot->base.outside.progress(op->depot->base.outside.arg, op->job,
+						 op->attempt, "simulated: all of it");
 	op_unlink(op); /* done() may destroy the depot */
 	if (op->prepared)
 		op->prepared(op->arg, err ? NULL : &places, err);
@@ -118,6 +123,7 @@ static struct sim_op *op_create(struct depot_sim *d, void *arg)
 
 	op->depot = d;
 	op->arg = arg;
+	op->tells = luck >> 60 & 1;
 	op->fails = (int)((luck >> 8) % 100) < d->fail_percent;
 	op->next = d->ops;
 	if (d->ops)
@@ -138,6 +144,8 @@ static void sim_prepare(struct depot *base, const struct job *j, int64_t uid_bas
 
 	(void)uid_base;
 	op->prepared = done;
+	op->job = j->id;
+	op->attempt = j->attempt;
 	if (s->code)
 		op->code = str_printf("/sim/code/%s/tree", s->code);
 	op->input_count = s->input_count;
@@ -153,6 +161,19 @@ static void sim_prepare(struct depot *base, const struct job *j, int64_t uid_bas
 			depot_sim_resume(j->id, j->attempt, op->resume);
 }
 
+/* Not at once: the answer never comes from inside the call. */
+static void sim_cancel(struct depot *base, int64_t job)
+{
+	struct depot_sim *d = (struct depot_sim *)base;
+
+	for (struct sim_op *op = d->ops; op; op = op->next) {
+		if (!op->prepared || op->job != job)
+			continue;
+		op->fails = true;
+		world_timer_at(op->timer, world_mono_ms(d->world));
+	}
+}
+
 static void sim_look(struct depot *base, const struct job *j, depot_looked done,
 		     void *arg)
 {
@@ -165,8 +186,11 @@ static void sim_look(struct depot *base, const struct job *j, depot_looked done,
 static void sim_collect(struct depot *base, const struct job *j, depot_collected done,
 			void *arg)
 {
-	(void)j;
-	op_create((struct depot_sim *)base, arg)->collected = done;
+	struct sim_op *op = op_create((struct depot_sim *)base, arg);
+
+	op->collected = done;
+	op->job = j->id;
+	op->attempt = j->attempt;
 }
 
 static void sim_remove(struct depot *base, int64_t job, depot_collected done, void *arg)
@@ -200,6 +224,7 @@ static void sim_destroy(struct depot *base)
 
 static const struct depot_ops sim_ops = {
 	.prepare = sim_prepare,
+	.cancel = sim_cancel,
 	.collect = sim_collect,
 	.look = sim_look,
 	.remove = sim_remove,

@@ -92,7 +92,7 @@ static void take_away(void *arg)
 			       *to = grave(x, hash);
 		if (!is_old(x, hash))
 			continue;
-		if (x->used(x->arg, hash))
+		if (x->used(x->arg, hash) || code_has_jobs(x->depot, hash))
 			code_touch(x->depot, hash);
 		else if (rename(from, to) == 0)
 			memmove(x->hashes[taken++], hash, PACK_HASH_HEX);

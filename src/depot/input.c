@@ -13,39 +13,8 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "depot/disguise.h"
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
-/* %41 becomes A.  NULL: not an escape, or a NUL byte. */
-static char *unescape(const char *s)
-{
-	char *out = mem_alloc(1, strlen(s) + 1), *p = out;
-
-	for (; *s; s++) {
-		if (*s != '%') {
-			*p++ = *s;
-			continue;
-		}
-		int high = hex_value(s[1]), low = high < 0 ? -1 : hex_value(s[2]);
-		if (low < 0 || (high == 0 && low == 0)) {
-			free(out);
-			return NULL;
-		}
-		*p++ = (char)(high * 16 + low);
-		s += 2;
-	}
-	*p = '\0';
-	return out;
-}
+#include "depot/volume.h"
+#include "remote/uri.h"
 
 static char *path_of(const char *uri, struct err *err)
 {
@@ -56,13 +25,14 @@ static char *path_of(const char *uri, struct err *err)
 		return mem_strdup(uri);
 	if (!colon) {
 		err_set(err, ERR_INVALID,
-			"\"%s\" is no input: give an absolute path or file:///path", uri);
+			"\"%s\" is no address: give an absolute path of this machine, or pfs:, "
+			"file:, nas:, oss:, s3:, hdfs: or http: and what follows",
+			uri);
 		return NULL;
 	}
 	if (!str_starts(uri, "file://")) {
 		err_set(err, ERR_UNSUPPORTED,
-			"inputs by %.*s:// come with storage and are not there yet: give an absolute "
-			"path or file:///path on this machine",
+			"%.*s:// is none of pfs, file, nas, oss, s3, hdfs, webhdfs, http and https",
 			(int)(colon - uri), uri);
 		return NULL;
 	}
@@ -70,7 +40,7 @@ static char *path_of(const char *uri, struct err *err)
 	if (str_starts(rest, "localhost/"))
 		rest += strlen("localhost");
 	if (rest[0] == '/')
-		path = unescape(rest);
+		path = remote_unescape(rest, false);
 	if (!path)
 		err_set(err, ERR_INVALID,
 			"\"%s\" is no file URI: write file:///absolute/path", uri);
@@ -103,11 +73,9 @@ static char *resolve(const char *path, struct err *err)
 	return TAKE(real);
 }
 
-char *input_resolve(const char *uri, int64_t uid, struct err *err)
+/* As that user sees it. */
+static char *resolve_as(const char *path, int64_t uid, struct err *err)
 {
-	AUTO_FREE char *path = path_of(uri, err);
-	if (!path)
-		return NULL;
 	if (uid < 0 || uid == (int64_t)geteuid())
 		return resolve(path, err);
 
@@ -123,6 +91,65 @@ char *input_resolve(const char *uri, int64_t uid, struct err *err)
 	else if (!real && err)
 		*err = why;
 	return real;
+}
+
+/* nas://NAME/path: below that folder, and links on the way do not lead out of it. */
+static char *resolve_nas(const struct volume *v, const char *uri, int64_t uid,
+			 struct err *err)
+{
+	const char *rest = uri + strlen("nas://");
+	AUTO_FREE char *name = mem_strndup(rest, strcspn(rest, "/"));
+	const char *root = v ? volume_nas(v, name) : NULL;
+
+	if (!root) {
+		err_set(err, ERR_NOT_FOUND,
+			"there is no NAS called '%s': an admin names it by the setting nas",
+			name);
+		return NULL;
+	}
+	AUTO_FREE char *path = str_printf("%s%s", root, rest + strlen(name));
+	AUTO_FREE char *real = resolve_as(path, uid, err);
+	AUTO_FREE char *top = real ? realpath(root, NULL) : NULL;
+	if (!real)
+		return NULL;
+	if (!top || !str_starts(real, top) ||
+	    (real[strlen(top)] && real[strlen(top)] != '/' && !str_eq(top, "/"))) {
+		err_set(err, ERR_DENIED, "%s leads out of the NAS '%s'", uri, name);
+		return NULL;
+	}
+	return TAKE(real);
+}
+
+char *input_resolve(const struct volume *volume, const char *uri, int64_t uid,
+		    struct err *err)
+{
+	if (str_starts(uri, "nas://"))
+		return resolve_nas(volume, uri, uid, err);
+	AUTO_FREE char *path = path_of(uri, err);
+	AUTO_FREE char *real = path ? resolve_as(path, uid, err) : NULL;
+	if (!real || (volume && volume_check_file_root(volume, real, err) < 0))
+		return NULL;
+	return TAKE(real);
+}
+
+int input_may_write(const char *path, int64_t uid, struct err *err)
+{
+	const int need = W_OK | X_OK;
+	struct disguise d;
+
+	if (uid < 0 || uid == (int64_t)geteuid())
+		return faccessat(AT_FDCWD, path, need, AT_EACCESS) < 0
+			       ? err_set(err, ERR_DENIED, "%s is not writable", path)
+			       : 0;
+	if (disguise_enter(&d, (uid_t)uid, err) < 0)
+		return -1;
+	int rc = faccessat(AT_FDCWD, path, need, AT_EACCESS);
+	disguise_leave(&d);
+	return rc < 0 ? err_set(err, ERR_DENIED,
+				"%s is not writable by uid %lld, whose job "
+				"this is",
+				path, (long long)uid)
+		      : 0;
 }
 
 /* The part of `path` behind the ancestor that is the folder `upper` (by what it is, not by

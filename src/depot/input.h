@@ -6,10 +6,16 @@
 
 #include "base/err.h"
 
-/* file:///path or a plain absolute path: the real path (no link in it), which exists and
- * which this uid may read (uid -1: the process itself).  Blocks; off the loop.  The
- * caller frees. */
-char *input_resolve(const char *uri, int64_t uid, struct err *err);
+struct volume;
+
+/* file:///path, a plain absolute path, or nas://NAME/path of a mounted folder: the real path
+ * (no link in it), which exists, lies where the settings allow, and which this uid may read
+ * (uid -1: the process itself).  volume NULL: no NAS, and anywhere.  Blocks; off the loop.
+ * The caller frees. */
+char *input_resolve(const struct volume *volume, const char *uri, int64_t uid,
+		    struct err *err);
+/* Whether this uid may write into the folder. */
+int input_may_write(const char *path, int64_t uid, struct err *err);
 /* A task that could reach the daemon's socket or its state could be its admin: refuses a
  * real path that holds either or lies in the state, but for what jobs put out.  socket may
  * be NULL. */

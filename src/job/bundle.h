@@ -43,12 +43,18 @@ enum mount_kind {
 	MOUNT_KIND_COUNT
 };
 
+/* How a place of the host's is bound that is not the owner's own file (root mode). */
+struct bind {
+	bool ours;     /* reached by the daemon alone, read as anybody may */
+	int64_t range; /* as in struct mount; -1: none */
+};
+
 struct mount {
 	enum mount_kind kind;
 	char *target;           /* absolute path inside */
 	char *source;           /* host path; NULL for DIR and FILE */
 	struct shared *content; /* FILE */
-	/* BIND_RW, root mode: its files have host uids from here on, as many as the task has,
+	/* BIND_RW and OURS_RO, root mode: its files have host uids from here on, as many as the task has,
 	 * and are the task's inside.  -1: they are the owner's. */
 	int64_t range;
 };

@@ -14,7 +14,7 @@ static const char *const kind_words[EVENT_KIND_COUNT] = {
 	[EV_GRACE_OVER] = "grace-over", [EV_COLLECTED] = "collected", [EV_RETRY] = "retry",
 	[EV_REQUEUED] = "requeued", [EV_ENDED] = "ended", [EV_QUOTA] = "quota", [EV_USER] = "user",
 	[EV_AUDIT] = "audit", [EV_PRIORITY] = "priority", [EV_MEMBER] = "member",
-	[EV_EXTENDED] = "extended",
+	[EV_EXTENDED] = "extended", [EV_PROGRESS] = "progress",
 };
 
 static const char *const stop_words[STOP_KIND_COUNT] = {

@@ -37,6 +37,7 @@ enum event_kind {
 	EV_PRIORITY, /* by, priority: from now on */
 	EV_MEMBER, /* of an array: index, member (its job), outcome, count: one of its members has ended */
 	EV_EXTENDED, /* attempt, until_ms, text: its checkpoints still grow, its grace lasts until then */
+	EV_PROGRESS, /* attempt, text: what is being brought for it, or from it, and how far */
 	EVENT_KIND_COUNT
 };
 

@@ -174,6 +174,9 @@ bool job_legal(const struct job *j, const struct event *e)
 		return j->state != JOB_ENDED;
 	if (e->kind == EV_EXTENDED)
 		return j->state == JOB_STOPPING && !j->killed && e->attempt == j->attempt;
+	if (e->kind == EV_PROGRESS)
+		return (j->state == JOB_STARTING || j->state == JOB_COLLECTING) &&
+		       e->attempt == j->attempt;
 	if (!step_of[e->kind].is_step || !life_step(j->state, step_for(j, e)).legal)
 		return false;
 	if (e->kind == EV_MEMBER)
@@ -471,6 +474,7 @@ static void note(struct job *j, const struct event *e)
 	case EV_QUOTA:
 	case EV_USER:
 	case EV_AUDIT:
+	case EV_PROGRESS:
 	case EV_EXTENDED: /* neither are these steps of its life */
 	case EV_PRIORITY: /* see apply_priority() */
 	case EV_MEMBER:   /* see apply_member() */
@@ -499,6 +503,8 @@ uint32_t job_apply(struct job *j, const struct event *e)
 		j->grace_until_ms = e->until_ms;
 		return 0;
 	}
+	if (e->kind == EV_PROGRESS)
+		return 0;
 	if (e->kind == EV_STARTED)
 		return apply_started(j, e);
 	if (e->kind == EV_EXITED)

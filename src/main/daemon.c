@@ -139,6 +139,7 @@ static void use_settings(struct daemon *d)
 	if (!d->yard)
 		return;
 	yard_set_limits(d->yard, s->max_jobs, s->max_priority, s->log_limit_bytes);
+	depot_files_cache(d->depot, s->cache_bytes);
 	settings_policy(s, &policy);
 	yard_set_policy(d->yard, &policy);
 }
@@ -250,7 +251,13 @@ int daemon_boot(struct daemon *d, struct err *err)
 	depot_files_rules(
 		d->depot,
 		&(struct depot_rules){ .socket = d->place.socket,
-				       .code_bytes_max = d->settings.code_limit_bytes });
+				       .code_bytes_max = d->settings.code_limit_bytes,
+				       .fetch_path = d->place.fetch,
+				       .volume = d->volume,
+				       .cache_bytes = d->settings.cache_bytes,
+				       .s3_endpoint = d->settings.s3_endpoint,
+				       .s3_region = d->settings.s3_region,
+				       .webhdfs_gateway = d->settings.webhdfs_gateway });
 	yard.shelf = &d->shelf;
 	make_who(d, &yard);
 	make_secrets(d, &yard);

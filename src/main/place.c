@@ -162,7 +162,8 @@ int place_open(struct place *p, const struct settings *s, struct err *err)
 	*p = (struct place){ .lock_fd = -1 };
 	p->shim = find_program("yard-shim", err);
 	p->unpack = p->shim ? find_program("yard-unpack", err) : NULL;
-	if (!p->unpack)
+	p->fetch = p->unpack ? find_program("yard-fetch", err) : NULL;
+	if (!p->fetch)
 		return -1;
 	umask(022);
 	if (find_folders(p, s, err) < 0 || take_lock(p, err) < 0 ||
@@ -191,5 +192,6 @@ void place_close(struct place *p)
 	free(p->database);
 	free(p->shim);
 	free(p->unpack);
+	free(p->fetch);
 	*p = (struct place){ .lock_fd = -1 };
 }

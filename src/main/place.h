@@ -11,7 +11,7 @@
 
 struct place {
 	char *state, *socket, *database;
-	char *shim, *unpack; /* programs */
+	char *shim, *unpack, *fetch; /* programs */
 	int lock_fd;
 	int64_t uid_base; /* root mode: of the ranges of host uids; -1: private mode */
 };

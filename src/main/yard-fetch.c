@@ -21,7 +21,8 @@ int main(int argc, char **argv)
 	int64_t uid;
 
 	if (argc != 2 || str_to_i64(argv[1], -1, UINT32_MAX, &uid) < 0) {
-		fprintf(stderr, "usage: yard-fetch UID (started by yardd, not by hand)\n");
+		fprintf(stderr,
+			"usage: yard-fetch UID (started by yardd, not by hand)\n");
 		return 2;
 	}
 	setlocale(LC_CTYPE, "C.UTF-8");

@@ -79,9 +79,10 @@ static int read_secret(struct remote_account *a, const struct vault *secret,
 		doc_parse_json(vault_data(secret), vault_len(secret), NULL);
 	/* Not the parser's words: they could show a part of it. */
 	if (!d || doc_root(d)->kind != DOC_MAP)
-		return err_set(err, ERR_INVALID,
-			       "is no JSON object such as {\"endpoint\":...,\"access_key\":...,"
-			       "\"secret_key\":...}");
+		return err_set(
+			err, ERR_INVALID,
+			"is no JSON object such as {\"endpoint\":...,\"access_key\":...,"
+			"\"secret_key\":...}");
 	for (const struct doc_node *n = doc_root(d)->first; n; n = n->next)
 		if (read_field(a, n, err) < 0)
 			return -1;
@@ -109,7 +110,10 @@ static int check_endpoint(const struct remote_uri *u, struct remote_account *a,
 			  struct err *err)
 {
 	const char *s = a->endpoint;
-	size_t scheme = !s ? 0 : str_starts(s, "https://") ? 8 : str_starts(s, "http://") ? 7 : 0;
+	size_t scheme = !s                          ? 0
+			: str_starts(s, "https://") ? 8
+			: str_starts(s, "http://")  ? 7
+						    : 0;
 
 	if (!s && u->scheme == REMOTE_HDFS)
 		return err_set(
@@ -128,9 +132,10 @@ static int check_endpoint(const struct remote_uri *u, struct remote_account *a,
 	while (scheme && str_ends(a->endpoint, "/"))
 		a->endpoint[strlen(a->endpoint) - 1] = '\0';
 	if (!scheme || !s[scheme] || strpbrk(s + scheme, "/?#@"))
-		return err_set(err, ERR_INVALID,
-			       "endpoint \"%s\": write https://HOST[:PORT] or http://HOST[:PORT]",
-			       s);
+		return err_set(
+			err, ERR_INVALID,
+			"endpoint \"%s\": write https://HOST[:PORT] or http://HOST[:PORT]",
+			s);
 	return 0;
 }
 

@@ -27,7 +27,8 @@ static int make_one(int folder, const char *way, struct err *err)
 {
 	const char *slash = strrchr(way, '/');
 	AUTO_FREE char *above = slash ? mem_strndup(way, (size_t)(slash - way)) : NULL;
-	AUTO_FD int opened = above ? open_below(folder, above, O_PATH | O_DIRECTORY, 0) : -1;
+	AUTO_FD int opened =
+		above ? open_below(folder, above, O_PATH | O_DIRECTORY, 0) : -1;
 
 	if (above && opened < 0)
 		return err_sys(err, "open the folder \"%.200s\"", above);

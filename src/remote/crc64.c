@@ -20,7 +20,8 @@ static void make(void)
 	}
 	for (int s = 1; s < SLICES; s++)
 		for (uint32_t i = 0; i < 256; i++)
-			table[s][i] = table[0][table[s - 1][i] & 255] ^ table[s - 1][i] >> 8;
+			table[s][i] =
+				table[0][table[s - 1][i] & 255] ^ table[s - 1][i] >> 8;
 }
 
 /* Eight bytes a step: each table knows what a byte so far ahead becomes. */

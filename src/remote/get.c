@@ -66,15 +66,18 @@ static int look_at_head(struct incoming *in, struct err *err)
 
 	in->begun = true;
 	if (a->etag && *version && !str_starts(version, "once-") &&
-	    in->all->job->remote->uri.scheme != REMOTE_HDFS && !same_version(a->etag, version))
+	    in->all->job->remote->uri.scheme != REMOTE_HDFS &&
+	    !same_version(a->etag, version))
 		return changed(in, err);
-	if (in->at > 0 && a->status == 200) { /* it does not know ranges: all of it again */
+	if (in->at > 0 &&
+	    a->status == 200) { /* it does not know ranges: all of it again */
 		in->all->bytes -= in->at;
 		in->at = 0;
 	}
 	if (in->at > 0 && a->range_at != in->at)
-		return err_set(err, ERR_INVALID, "\"%.200s\": the server sends other bytes than "
-						 "it was asked for",
+		return err_set(err, ERR_INVALID,
+			       "\"%.200s\": the server sends other bytes than "
+			       "it was asked for",
 			       in->entry->name);
 	in->started = in->at;
 	in->crc64 = 0;
@@ -91,12 +94,13 @@ static int on_bytes(void *arg, const void *data, size_t len, struct err *err)
 
 	if (!in->begun && look_at_head(in, err) < 0)
 		return -1;
-	int64_t most = in->entry->size >= 0 ? in->entry->size
-					    : in->all->job->remote->bytes_max;
+	int64_t most =
+		in->entry->size >= 0 ? in->entry->size : in->all->job->remote->bytes_max;
 	if ((int64_t)len > most - in->at)
-		return err_set(err, ERR_INVALID,
-			       "\"%.200s\": the server sends more than the %lld bytes it said",
-			       in->entry->name, (long long)most);
+		return err_set(
+			err, ERR_INVALID,
+			"\"%.200s\": the server sends more than the %lld bytes it said",
+			in->entry->name, (long long)most);
 	if (in->answer.crc64)
 		in->crc64 = crc64_add(in->crc64, data, len);
 	if (in->answer.crc32c)
@@ -189,7 +193,8 @@ static int finish(const struct incoming *in, struct err *err)
 {
 	const struct manifest_entry *e = in->entry;
 	struct timespec times[2] = { { .tv_nsec = UTIME_OMIT },
-				     { e->mtime_ms / 1000, e->mtime_ms % 1000 * 1000000 } };
+				     { e->mtime_ms / 1000,
+				       e->mtime_ms % 1000 * 1000000 } };
 
 	if (e->mtime_ms > 0 && futimens(in->fd, times) < 0)
 		return err_sys(err, "set the time of \"%.200s\"", e->name);
@@ -237,8 +242,9 @@ int remote_get_all(struct remote_job *j, struct err *err)
 				 .says = j->says };
 
 	if (j->manifest->bytes > j->remote->bytes_max)
-		return err_set(err, ERR_TOO_LARGE, "%s has %lld bytes, and %lld are allowed",
-			       j->remote->show, (long long)j->manifest->bytes,
+		return err_set(err, ERR_TOO_LARGE,
+			       "%s has %lld bytes, and %lld are allowed", j->remote->show,
+			       (long long)j->manifest->bytes,
 			       (long long)j->remote->bytes_max);
 	if (remote_work(&w, err) < 0)
 		return -1;

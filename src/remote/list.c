@@ -74,17 +74,20 @@ int64_t list_time(const char *text)
 {
 	int y, mo, d, h, mi, s, used = 0;
 
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &y, &mo, &d, &h, &mi, &s, &used) != 6 ||
+	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &y, &mo, &d, &h, &mi, &s, &used) !=
+		    6 ||
 	    y < 1970 || y > 9999 || mo < 1 || mo > 12 || d < 1 || d > 31)
 		return 0;
 	/* Days since 1970 by the calendar that begins in March. */
 	int64_t year = mo <= 2 ? y - 1 : y, era = year / 400, of_era = year % 400;
 	int64_t day = (153 * (mo + (mo > 2 ? -3 : 9)) + 2) / 5 + d - 1;
-	int64_t days = era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + day - 719468;
+	int64_t days =
+		era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + day - 719468;
 	int64_t ms = 0;
 	if (text[used] == '.') {
 		int scale = 100;
-		for (const char *p = text + used + 1; *p >= '0' && *p <= '9' && scale; p++) {
+		for (const char *p = text + used + 1; *p >= '0' && *p <= '9' && scale;
+		     p++) {
 			ms += (*p - '0') * scale;
 			scale /= 10;
 		}
@@ -113,15 +116,16 @@ static void contents_part(struct reader *r, const char *name, const char *text)
 static void contents_end(struct reader *r)
 {
 	struct list_page *p = r->page;
-	AUTO_FREE char *key =
-		!r->key ? NULL : r->escaped ? remote_unescape(r->key, true) : mem_strdup(r->key);
+	AUTO_FREE char *key = !r->key      ? NULL
+			      : r->escaped ? remote_unescape(r->key, true)
+					   : mem_strdup(r->key);
 
 	if (!key || !*key || r->size < 0) {
 		stop(r, "an entry without a key or a size");
 		return;
 	}
-	if (p->each &&
-	    p->each(p->arg, key, r->size, r->mtime_ms, r->etag ? r->etag : "", &r->err) < 0)
+	if (p->each && p->each(p->arg, key, r->size, r->mtime_ms, r->etag ? r->etag : "",
+			       &r->err) < 0)
 		XML_StopParser(r->parser, XML_FALSE);
 	keep(&p->last, key);
 	free(TAKE(r->key));

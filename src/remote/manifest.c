@@ -22,8 +22,9 @@ int manifest_add(struct manifest *m, const struct manifest_entry *e, struct err 
 	if (remote_name_check(e->name, err) < 0)
 		return -1;
 	if (e->size < -1 || e->size > INT64_MAX / 4 || m->bytes > INT64_MAX / 4)
-		return err_set(err, ERR_INVALID, "\"%.200s\" has a size that cannot be: %lld",
-			       e->name, (long long)e->size);
+		return err_set(err, ERR_INVALID,
+			       "\"%.200s\" has a size that cannot be: %lld", e->name,
+			       (long long)e->size);
 	if (strlen(e->version) > VERSION_MAX)
 		return err_set(err, ERR_INVALID, "\"%.200s\" has a version of %zu bytes",
 			       e->name, strlen(e->version));
@@ -60,10 +61,11 @@ static int check_way(const struct manifest *m, const char *name, struct err *err
 	for (char *slash = strchr(way, '/'); slash; slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (is_file_there(m, way))
-			return err_set(err, ERR_INVALID,
-				       "\"%.200s\" is a file, and \"%.200s\" would lie in it: no "
-				       "file system has both; name a folder with one of them",
-				       way, name);
+			return err_set(
+				err, ERR_INVALID,
+				"\"%.200s\" is a file, and \"%.200s\" would lie in it: no "
+				"file system has both; name a folder with one of them",
+				way, name);
 		*slash = '/';
 	}
 	return 0;
@@ -76,7 +78,8 @@ int manifest_finish(struct manifest *m, struct err *err)
 	for (size_t i = 0; i < m->count; i++) {
 		const char *name = m->entries[i].name;
 		if (i && strcmp(name, m->entries[i - 1].name) == 0)
-			return err_set(err, ERR_INVALID, "\"%.200s\" is listed twice", name);
+			return err_set(err, ERR_INVALID, "\"%.200s\" is listed twice",
+				       name);
 		if (check_way(m, name, err) < 0)
 			return -1;
 	}
@@ -112,7 +115,8 @@ int manifest_write(const struct manifest *m, int fd, struct err *err)
 
 	for (size_t i = 0; i < m->count; i++) {
 		const struct manifest_entry *e = &m->entries[i];
-		buf_printf(&b, "%lld\t%lld\t", (long long)e->size, (long long)e->mtime_ms);
+		buf_printf(&b, "%lld\t%lld\t", (long long)e->size,
+			   (long long)e->mtime_ms);
 		remote_escape(&b, e->version, KEEP);
 		buf_addc(&b, '\t');
 		remote_escape(&b, e->name, KEEP);
@@ -140,7 +144,8 @@ static int read_line(struct manifest *m, char *line, struct err *err)
 	AUTO_FREE char *name = version ? remote_unescape(part[3], false) : NULL;
 	if (!name || str_to_i64(part[0], -1, INT64_MAX / 4, &e.size) < 0 ||
 	    str_to_i64(part[1], INT64_MIN / 4, INT64_MAX / 4, &e.mtime_ms) < 0)
-		return err_set(err, ERR_CORRUPT, "a line of the list of files makes no sense");
+		return err_set(err, ERR_CORRUPT,
+			       "a line of the list of files makes no sense");
 	e.name = name;
 	e.version = version;
 	return manifest_add(m, &e, err);
@@ -159,7 +164,8 @@ int manifest_read(int fd, struct manifest *out, struct err *err)
 			return err_sys(err, "read the list of files");
 		b.len += n > 0 ? (size_t)n : 0;
 		if (b.len > MANIFEST_BYTES_MAX)
-			return err_set(err, ERR_TOO_LARGE, "the list of files is too long");
+			return err_set(err, ERR_TOO_LARGE,
+				       "the list of files is too long");
 	} while (n != 0);
 	b.data[b.len] = '\0';
 	for (char *line = b.data, *end; line && *line; line = end + 1) {

@@ -211,7 +211,8 @@ static size_t on_send(char *out, size_t one, size_t room, void *arg)
 		if (n < 0)
 			err_sys(&x->failed, "read what is sent");
 		else if (n == 0 && want)
-			err_set(&x->failed, ERR_IO, "a file got shorter while it was sent");
+			err_set(&x->failed, ERR_IO,
+				"a file got shorter while it was sent");
 	}
 	if (n < 0 || (n == 0 && want))
 		return CURL_READFUNC_ABORT;
@@ -350,7 +351,7 @@ int net_try(struct net *n, const struct net_plan *p, struct net_answer *out,
 		net_request_init(&r, "GET");
 		int rc = p->ask(p->arg, &r, err);
 		if (rc == 0 && (rc = net_perform(n, &r, out, err)) == 0 &&
-		    (out->status == 429 || out->status >= 500)) {
+		    (out->status == 429 || (out->status >= 500 && out->status != 501))) {
 			AUTO_FREE char *url = mem_strndup(r.url, strcspn(r.url, "?"));
 			rc = net_refused(out, url, err);
 		}
@@ -382,8 +383,9 @@ int net_refused(const struct net_answer *a, const char *what, struct err *err)
 {
 	AUTO_BUF struct buf says = { 0 };
 	const char *body = buf_str(&a->body);
-	enum err_code code = a->status == 404				? ERR_NOT_FOUND
-			     : a->status == 401 || a->status == 403	? ERR_DENIED
+	enum err_code code = a->status == 404                           ? ERR_NOT_FOUND
+			     : a->status == 401 || a->status == 403     ? ERR_DENIED
+			     : a->status == 501                         ? ERR_UNSUPPORTED
 			     : a->status == 429 || a->status / 100 == 5 ? ERR_BUSY
 									: ERR_INVALID;
 

@@ -46,11 +46,11 @@ void net_header(struct net_request *r, const char *fmt, ...)
 
 struct net_answer {
 	long status;
-	int64_t length;         /* Content-Length; -1: not said */
-	int64_t range_at;       /* Content-Range: first byte; -1: not said */
-	int64_t range_total;    /* and of how many; -1: not said */
-	int64_t modified_ms;    /* Last-Modified; 0: not said */
-	char *etag, *location;  /* NULL: not said */
+	int64_t length;                /* Content-Length; -1: not said */
+	int64_t range_at;              /* Content-Range: first byte; -1: not said */
+	int64_t range_total;           /* and of how many; -1: not said */
+	int64_t modified_ms;           /* Last-Modified; 0: not said */
+	char *etag, *location;         /* NULL: not said */
 	char *crc64, *crc32c, *sha256; /* of x-oss-hash-crc64ecma, x-amz-checksum-... */
 	struct buf body;
 };

@@ -120,8 +120,9 @@ static int by_name(const void *a, const void *b)
 static bool is_there(const struct putting *p, const struct manifest_entry *e)
 {
 	const struct manifest_entry *t =
-		p->there.count ? bsearch(e, p->there.entries, p->there.count, sizeof *e, by_name)
-			       : NULL;
+		p->there.count
+			? bsearch(e, p->there.entries, p->there.count, sizeof *e, by_name)
+			: NULL;
 
 	/* Clocks of servers tell whole seconds. */
 	return t && t->size == e->size && t->mtime_ms / 1000 > e->mtime_ms / 1000;

@@ -92,7 +92,8 @@ int remote_serve(int64_t uid, struct err *err)
 	net_setup();
 	bool folder = q.op == REMOTE_GET || q.op == REMOTE_PUT;
 	if (rc == 0)
-		rc = remote_sandbox(folder ? REMOTE_FOLDER_FD : -1, uid, q.bytes_max, err);
+		rc = remote_sandbox(folder ? REMOTE_FOLDER_FD : -1, uid, q.bytes_max,
+				    err);
 	if (rc == 0)
 		rc = serve(&q, err);
 	remote_request_fini(&q);

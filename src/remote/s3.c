@@ -13,7 +13,9 @@
 
 void s3_ask_init(struct s3_ask *a, const struct remote *r, const char *method)
 {
-	*a = (struct s3_ask){ .remote = r, .method = method, .body_fd = -1, .body_size = -1 };
+	*a = (struct s3_ask){
+		.remote = r, .method = method, .body_fd = -1, .body_size = -1
+	};
 	memcpy(a->payload, SIGN_EMPTY, sizeof SIGN_EMPTY);
 }
 
@@ -30,9 +32,8 @@ static char *host_of(const struct remote *r)
 	const char *usual = str_starts(r->account.endpoint, "https:") ? ":443" : ":80";
 	size_t len = strlen(at) - (str_ends(at, usual) ? strlen(usual) : 0);
 
-	return r->account.virtual_host
-		       ? str_printf("%s.%.*s", r->uri.host, (int)len, at)
-		       : mem_strndup(at, len);
+	return r->account.virtual_host ? str_printf("%s.%.*s", r->uri.host, (int)len, at)
+				       : mem_strndup(at, len);
 }
 
 int s3_request(void *arg, struct net_request *q, struct err *err)
@@ -64,8 +65,8 @@ int s3_request(void *arg, struct net_request *q, struct err *err)
 				  .now_s = (int64_t)time(NULL) };
 	sign_query(&s, &query);
 	q->method = ask->method;
-	q->url = str_printf("%s://%s%s%s%s", scheme, host, path.data, query.len ? "?" : "",
-			    buf_str(&query));
+	q->url = str_printf("%s://%s%s%s%s", scheme, host, path.data,
+			    query.len ? "?" : "", buf_str(&query));
 	q->body_fd = ask->body_fd;
 	q->body_data = ask->body_data;
 	q->body_at = ask->body_at;
@@ -88,12 +89,13 @@ int s3_do(const struct s3_ask *ask, struct net *n, struct net_answer *a, struct 
 			   ask->remote->uri.host, ask->key ? ask->key : "");
 	net_refused(a, what, err);
 	if (err->code == ERR_DENIED && !ask->remote->account.access_key)
-		return err_set(err, ERR_DENIED,
-			       "%s: the server answers %ld, and no keys are known: set the secret "
-			       "'%s.%s' or '%s' (docs/storage-remote.md)",
-			       what, a->status, remote_scheme_word(ask->remote->uri.scheme),
-			       ask->remote->uri.host,
-			       remote_scheme_word(ask->remote->uri.scheme));
+		return err_set(
+			err, ERR_DENIED,
+			"%s: the server answers %ld, and no keys are known: set the secret "
+			"'%s.%s' or '%s' (docs/storage-remote.md)",
+			what, a->status, remote_scheme_word(ask->remote->uri.scheme),
+			ask->remote->uri.host,
+			remote_scheme_word(ask->remote->uri.scheme));
 	return -1;
 }
 
@@ -102,8 +104,9 @@ static char *plain_etag(const char *etag)
 {
 	size_t n = etag ? strlen(etag) : 0;
 
-	return n >= 2 && etag[0] == '"' && etag[n - 1] == '"' ? mem_strndup(etag + 1, n - 2)
-							      : mem_strdup(etag ? etag : "");
+	return n >= 2 && etag[0] == '"' && etag[n - 1] == '"'
+		       ? mem_strndup(etag + 1, n - 2)
+		       : mem_strdup(etag ? etag : "");
 }
 
 static int s3_stat(const struct remote *r, struct net *n, struct manifest *out,
@@ -120,7 +123,8 @@ static int s3_stat(const struct remote *r, struct net *n, struct manifest *out,
 	if (s3_do(&ask, n, &a, err) < 0)
 		return err->code == ERR_NOT_FOUND
 			       ? err_set(err, ERR_NOT_FOUND,
-					 "%s is not there; a folder's address ends in '/'", r->show)
+					 "%s is not there; a folder's address ends in '/'",
+					 r->show)
 			       : -1;
 	if (a.length < 0)
 		return err_set(err, ERR_INVALID, "%s: the server tells no size", r->show);
@@ -144,9 +148,10 @@ static int each_key(void *arg, const char *key, int64_t size, int64_t mtime_ms,
 	const char *prefix = l->remote->uri.path;
 
 	if (!str_starts(key, prefix))
-		return err_set(err, ERR_INVALID,
-			       "the server lists \"%.200s\", which is not below \"%.200s\"", key,
-			       prefix);
+		return err_set(
+			err, ERR_INVALID,
+			"the server lists \"%.200s\", which is not below \"%.200s\"", key,
+			prefix);
 	key += strlen(prefix);
 	if (!*key) /* the folder itself, as some tools make it */
 		return 0;
@@ -228,8 +233,11 @@ static int s3_list(const struct remote *r, struct net *n, struct manifest *out,
 	return rc;
 }
 
-static int s3_get(const struct remote *r, struct net *n, const struct remote_get *g,
-		  struct net_answer *a, struct err *err)
+/* A server that does not know the question for sums is asked once. */
+static _Atomic bool no_sums;
+
+static int get_once(const struct remote *r, struct net *n, const struct remote_get *g,
+		    struct net_answer *a, struct err *err)
 {
 	AUTO_FREE char *key = s3_key(r, g->name);
 	struct s3_ask ask;
@@ -237,7 +245,7 @@ static int s3_get(const struct remote *r, struct net *n, const struct remote_get
 
 	s3_ask_init(&ask, r, "GET");
 	ask.key = key;
-	ask.checksums = r->uri.scheme == REMOTE_S3 && !g->from && !g->length;
+	ask.checksums = !no_sums && !r->account.oss_signature && !g->from && !g->length;
 	net_request_init(&q, "GET");
 	s3_request(&ask, &q, err);
 	q.sink = g->sink;
@@ -250,6 +258,18 @@ static int s3_get(const struct remote *r, struct net *n, const struct remote_get
 	int rc = net_perform(n, &q, a, err);
 	net_request_fini(&q);
 	return rc;
+}
+
+static int s3_get(const struct remote *r, struct net *n, const struct remote_get *g,
+		  struct net_answer *a, struct err *err)
+{
+	bool asked = !no_sums;
+	int rc = get_once(r, n, g, a, err);
+
+	if (rc < 0 || a->status != 501 || !asked)
+		return rc;
+	no_sums = true;
+	return get_once(r, n, g, a, err);
 }
 
 const struct remote_ops remote_s3_ops = {

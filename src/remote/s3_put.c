@@ -73,10 +73,11 @@ static int put_part(struct parts *p, const struct remote_put *f, int number, int
 	    s3_do(&ask, p->net, &a, err) < 0)
 		return -1;
 	if (!a.etag || strpbrk(a.etag, "<>&"))
-		return err_set(err, ERR_INVALID, "%s: the server takes part %d without a tag",
+		return err_set(err, ERR_INVALID,
+			       "%s: the server takes part %d without a tag",
 			       p->remote->show, number);
-	buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", number,
-		   a.etag);
+	buf_printf(&p->list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>",
+		   number, a.etag);
 	return 0;
 }
 
@@ -84,8 +85,9 @@ static int finish(struct parts *p, struct err *err)
 {
 	AUTO_NET_ANSWER struct net_answer a = { 0 };
 	struct list_page page = { 0 };
-	AUTO_FREE char *body = str_printf("<CompleteMultipartUpload>%s</CompleteMultipartUpload>",
-					  buf_str(&p->list));
+	AUTO_FREE char *body =
+		str_printf("<CompleteMultipartUpload>%s</CompleteMultipartUpload>",
+			   buf_str(&p->list));
 	struct s3_ask ask;
 
 	s3_ask_init(&ask, p->remote, "POST");

@@ -35,7 +35,8 @@ static void lower(int what, rlim_t value)
 {
 	struct rlimit r;
 
-	if (getrlimit(what, &r) < 0 || (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
+	if (getrlimit(what, &r) < 0 ||
+	    (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
 		return;
 	r.rlim_cur = r.rlim_max = value;
 	setrlimit(what, &r);
@@ -49,7 +50,8 @@ static int become(int64_t uid, struct err *err)
 	    setresuid(id, id, id) < 0)
 		return err_sys(err, "become uid %u", id);
 	if (setuid(0) == 0)
-		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u", id);
+		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u",
+			       id);
 	return 0;
 }
 
@@ -60,9 +62,11 @@ static int become(int64_t uid, struct err *err)
 
 static int allow(int rules, int fd, uint64_t rights, struct err *err)
 {
-	struct landlock_path_beneath_attr below = { .allowed_access = rights, .parent_fd = fd };
+	struct landlock_path_beneath_attr below = { .allowed_access = rights,
+						    .parent_fd = fd };
 
-	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) < 0)
+	if (syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0) <
+	    0)
 		return err_sys(err, "confine to the folder");
 	return 0;
 }
@@ -70,14 +74,16 @@ static int allow(int rules, int fd, uint64_t rights, struct err *err)
 /* What resolving names and checking certificates needs. */
 static int allow_system(int rules, struct err *err)
 {
-	static const char *const folders[] = { "/etc", "/usr", "/lib", "/lib64",
-					       "/run/systemd/resolve", "/dev/urandom" };
+	static const char *const folders[] = {
+		"/etc", "/usr", "/lib", "/lib64", "/run/systemd/resolve", "/dev/urandom"
+	};
 
 	for (size_t i = 0; i < COUNT_OF(folders); i++) {
 		AUTO_FD int fd = open(folders[i], O_PATH | O_CLOEXEC);
 		bool file = i == COUNT_OF(folders) - 1;
 		if (fd >= 0 &&
-		    allow(rules, fd, file ? LANDLOCK_ACCESS_FS_READ_FILE : FS_READ, err) < 0)
+		    allow(rules, fd, file ? LANDLOCK_ACCESS_FS_READ_FILE : FS_READ, err) <
+			    0)
 			return -1;
 	}
 	return 0;
@@ -140,9 +146,9 @@ static const int calls[] = {
 static int allow_some(scmp_filter_ctx ctx)
 {
 	static const int families[] = { AF_INET, AF_INET6, AF_NETLINK };
-	int rc = seccomp_rule_add(
-		ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
-		SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
+	int rc =
+		seccomp_rule_add(ctx, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+				 SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD));
 
 	/* Its flags are behind a pointer: whoever asks falls back to clone(). */
 	if (rc == 0)

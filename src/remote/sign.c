@@ -44,7 +44,8 @@ int sign_hash_file(int fd, int64_t at, int64_t len, char hex[SIGN_HASH_HEX],
 		if (n < 0)
 			return err_sys(err, "read what is sent");
 		if (n == 0)
-			return err_set(err, ERR_IO, "a file got shorter while it was sent");
+			return err_set(err, ERR_IO,
+				       "a file got shorter while it was sent");
 		crypto_hash_sha256_update(&st, chunk, (size_t)n);
 		at += n;
 		len -= n;
@@ -109,10 +110,9 @@ static void sign_v4(const struct remote_account *a, const struct sign_request *r
 		    struct net_request *out)
 {
 	/* Whatever begins with x-amz- must be signed. */
-	AUTO_FREE char *names =
-		str_printf("host;%sx-amz-content-sha256;x-amz-date%s",
-			   r->checksums ? "x-amz-checksum-mode;" : "",
-			   a->token ? ";x-amz-security-token" : "");
+	AUTO_FREE char *names = str_printf("host;%sx-amz-content-sha256;x-amz-date%s",
+					   r->checksums ? "x-amz-checksum-mode;" : "",
+					   a->token ? ";x-amz-security-token" : "");
 	time_t now = (time_t)r->now_s;
 	char stamp[32], day[16], hash[SIGN_HASH_HEX], mac_hex[SIGN_HASH_HEX];
 	uint8_t key[MAC], mac[MAC];
@@ -123,7 +123,8 @@ static void sign_v4(const struct remote_account *a, const struct sign_request *r
 	strftime(day, sizeof day, "%Y%m%d", &tm);
 	canonical(a, r, stamp, names, hash);
 	AUTO_FREE char *scope = str_printf("%s/%s/s3/aws4_request", day, a->region);
-	AUTO_FREE char *text = str_printf("AWS4-HMAC-SHA256\n%s\n%s\n%s", stamp, scope, hash);
+	AUTO_FREE char *text =
+		str_printf("AWS4-HMAC-SHA256\n%s\n%s\n%s", stamp, scope, hash);
 	signing_key(a, day, key);
 	hmac(key, sizeof key, text, mac);
 	to_hex(mac, mac_hex);
@@ -154,7 +155,8 @@ static bool is_resource(const char *name)
 static void sign_oss(const struct remote_account *a, const struct sign_request *r,
 		     struct net_request *out)
 {
-	static const char *const days[] = { "Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat" };
+	static const char *const days[] = { "Sun", "Mon", "Tue", "Wed",
+					    "Thu", "Fri", "Sat" };
 	static const char *const months[] = { "Jan", "Feb", "Mar", "Apr", "May", "Jun",
 					      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" };
 	AUTO_BUF struct buf b = { 0 };

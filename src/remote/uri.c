@@ -12,9 +12,9 @@ static const struct {
 	enum remote_scheme scheme;
 	bool secure;
 } schemes[] = {
-	{ "http://", REMOTE_HTTP, false },  { "https://", REMOTE_HTTP, true },
-	{ "s3://", REMOTE_S3, false },      { "oss://", REMOTE_OSS, false },
-	{ "hdfs://", REMOTE_HDFS, false },  { "webhdfs://", REMOTE_HDFS, false },
+	{ "http://", REMOTE_HTTP, false },    { "https://", REMOTE_HTTP, true },
+	{ "s3://", REMOTE_S3, false },        { "oss://", REMOTE_OSS, false },
+	{ "hdfs://", REMOTE_HDFS, false },    { "webhdfs://", REMOTE_HDFS, false },
 	{ "swebhdfs://", REMOTE_HDFS, true },
 };
 
@@ -60,8 +60,9 @@ static int parse_bucket(struct remote_uri *u, const char *text, struct err *err)
 	}
 	if (!*u->host || strspn(u->host, bucket_chars) != strlen(u->host) ||
 	    (u->endpoint && strspn(u->endpoint, host_chars) != strlen(u->endpoint)))
-		return err_set(err, ERR_INVALID, "\"%s\" names no bucket: write %s://BUCKET/KEY",
-			       text, remote_scheme_word(u->scheme));
+		return err_set(err, ERR_INVALID,
+			       "\"%s\" names no bucket: write %s://BUCKET/KEY", text,
+			       remote_scheme_word(u->scheme));
 	return 0;
 }
 
@@ -104,9 +105,10 @@ int remote_uri_parse(const char *text, struct remote_uri *out, struct err *err)
 	const char *rest = NULL;
 
 	if (strlen(text) > REMOTE_URI_MAX || has_controls(text))
-		return err_set(err, ERR_INVALID,
-			       "an address has at most %d characters, none of them a control",
-			       REMOTE_URI_MAX);
+		return err_set(
+			err, ERR_INVALID,
+			"an address has at most %d characters, none of them a control",
+			REMOTE_URI_MAX);
 	for (size_t i = 0; i < COUNT_OF(schemes) && !rest; i++) {
 		if (!str_starts(text, schemes[i].prefix))
 			continue;
@@ -115,8 +117,8 @@ int remote_uri_parse(const char *text, struct remote_uri *out, struct err *err)
 		rest = text + strlen(schemes[i].prefix);
 	}
 	if (!rest)
-		return err_set(err, ERR_INVALID, "\"%s\" is at none of s3, oss, hdfs, http",
-			       text);
+		return err_set(err, ERR_INVALID,
+			       "\"%s\" is at none of s3, oss, hdfs, http", text);
 	if (parse_rest(&u, rest, text, err) < 0)
 		return -1;
 	if (u.scheme == REMOTE_HDFS && *u.path && remote_name_check(u.path, err) < 0)
@@ -157,21 +159,24 @@ int remote_name_check(const char *name, struct err *err)
 	size_t all = strlen(name);
 
 	if (all > REMOTE_NAME_MAX)
-		return err_set(err, ERR_INVALID, "the name \"%.64s...\" is too long", name);
+		return err_set(err, ERR_INVALID, "the name \"%.64s...\" is too long",
+			       name);
 	if (all == 0)
 		return err_set(err, ERR_INVALID, "an empty name");
 	for (const char *p = name; *p;) {
 		size_t n = strcspn(p, "/");
-		if (n == 0 || (n == 1 && *p == '.') || (n == 2 && p[0] == '.' && p[1] == '.'))
+		if (n == 0 || (n == 1 && *p == '.') ||
+		    (n == 2 && p[0] == '.' && p[1] == '.'))
 			return err_set(
 				err, ERR_INVALID,
 				"the name \"%.200s\" cannot be a file below a folder (a part of it "
 				"is empty, \".\" or \"..\")",
 				name);
 		if (n > REMOTE_PART_MAX)
-			return err_set(err, ERR_INVALID,
-				       "the name \"%.64s...\" has a part of more than %d bytes",
-				       name, REMOTE_PART_MAX);
+			return err_set(
+				err, ERR_INVALID,
+				"the name \"%.64s...\" has a part of more than %d bytes",
+				name, REMOTE_PART_MAX);
 		p += n;
 		if (*p == '/')
 			p++;

@@ -86,7 +86,8 @@ struct status {
 
 static int read_status(const struct doc_node *s, struct status *out, struct err *err)
 {
-	const struct doc_node *size = doc_get(s, "length"), *name = doc_get(s, "pathSuffix");
+	const struct doc_node *size = doc_get(s, "length"),
+			      *name = doc_get(s, "pathSuffix");
 	const char *type = doc_str(s, "type", "");
 
 	*out = (struct status){ .name = doc_str(s, "pathSuffix", NULL),
@@ -130,8 +131,8 @@ static int hdfs_stat(const struct remote *r, struct net *n, struct manifest *out
 	if (!d || read_status(doc_get(doc_root(d), "FileStatus"), &s, err) < 0)
 		return -1;
 	if (!s.file)
-		return err_set(err, ERR_INVALID, "%s is a folder: its address ends in '/'",
-			       r->show);
+		return err_set(err, ERR_INVALID,
+			       "%s is a folder: its address ends in '/'", r->show);
 	return add(out, base, &s, err);
 }
 
@@ -154,11 +155,12 @@ static void push(struct walk *w, char *folder)
 static int take(struct walk *w, const char *folder, const struct status *s,
 		struct err *err)
 {
-	AUTO_FREE char *name = str_printf("%s%s%s", folder, s->name, s->folder ? "/" : "");
+	AUTO_FREE char *name =
+		str_printf("%s%s%s", folder, s->name, s->folder ? "/" : "");
 
 	if (!*s->name || strchr(s->name, '/'))
-		return err_set(err, ERR_INVALID, "the server lists \"%.200s\" in a folder",
-			       s->name);
+		return err_set(err, ERR_INVALID,
+			       "the server lists \"%.200s\" in a folder", s->name);
 	if ((int64_t)w->out->count >= w->remote->files_max || w->seen > FOLDERS_MAX)
 		return err_set(err, ERR_TOO_LARGE, "%s has more than %lld files",
 			       w->remote->show, (long long)w->remote->files_max);
@@ -197,8 +199,8 @@ static int list_plainly(struct walk *w, const char *folder, const char *path,
 	AUTO_FREE char *last = NULL;
 
 	return d ? take_all(w, folder,
-			    doc_get(doc_get(doc_root(d), "FileStatuses"), "FileStatus"), &last,
-			    err)
+			    doc_get(doc_get(doc_root(d), "FileStatuses"), "FileStatus"),
+			    &last, err)
 		 : -1;
 }
 
@@ -219,17 +221,19 @@ static int list_folder(struct walk *w, const char *folder, struct err *err)
 		AUTO_DOC struct doc *d = hdfs_do(&ask, w->net, &a, err);
 		if (!d && a.status == 400 && !last)
 			return list_plainly(w, folder, path, err);
-		const struct doc_node *l = doc_get(d ? doc_root(d) : NULL, "DirectoryListing");
-		if (!d ||
-		    take_all(w, folder,
-			     doc_get(doc_get(doc_get(l, "partialListing"), "FileStatuses"),
-				     "FileStatus"),
-			     &last, err) < 0)
+		const struct doc_node *l =
+			doc_get(d ? doc_root(d) : NULL, "DirectoryListing");
+		if (!d || take_all(w, folder,
+				   doc_get(doc_get(doc_get(l, "partialListing"),
+						   "FileStatuses"),
+					   "FileStatus"),
+				   &last, err) < 0)
 			return -1;
 		left = doc_i64(l, "remainingEntries", 0);
 		empty = w->out->count > before ? 0 : empty + 1;
 		if (empty > EMPTY_BATCHES || (left > 0 && !last))
-			return err_set(err, ERR_INVALID, "%s: the server's list never ends",
+			return err_set(err, ERR_INVALID,
+				       "%s: the server's list never ends",
 				       w->remote->show);
 	}
 	return 0;
@@ -327,8 +331,10 @@ static int hdfs_put(const struct remote *r, struct net *n, const struct remote_p
 	AUTO_FREE char *location = mem_strdup(a.location);
 	p.location = location;
 	if (!str_starts(location, "https://") &&
-	    (!str_starts(location, "http://") || str_starts(r->account.endpoint, "https://")))
-		return err_set(err, ERR_INVALID, "%s: sent on to \"%.200s\"", what, location);
+	    (!str_starts(location, "http://") ||
+	     str_starts(r->account.endpoint, "https://")))
+		return err_set(err, ERR_INVALID, "%s: sent on to \"%.200s\"", what,
+			       location);
 	if (net_try(n, &bytes, &a, err) < 0)
 		return -1;
 	return a.status == 201 || a.status == 200 ? 0 : net_refused(&a, what, err);

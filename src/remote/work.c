@@ -51,7 +51,8 @@ static void *hand(void *arg)
 static void say(const struct remote_work *w)
 {
 	if (w->says >= 0)
-		dprintf(w->says, "at %lld %lld\n", (long long)*w->bytes, (long long)w->total);
+		dprintf(w->says, "at %lld %lld\n", (long long)*w->bytes,
+			(long long)w->total);
 }
 
 /* Until all are done; a line now and then. */

@@ -103,6 +103,20 @@ void secrets_check(const struct secrets *s, const struct principal *who,
 	}
 }
 
+const struct secret *secrets_for(const struct secrets *s, const char *user,
+				 const char *group, const char *const *names, size_t count)
+{
+	const struct secret *one = NULL;
+
+	for (size_t i = 0; i < count && !one; i++)
+		if (*names[i])
+			one = secrets_find(s, SECRET_USER, user, names[i]);
+	for (size_t i = 0; i < count && !one && in_group(s, user, group); i++)
+		if (*names[i])
+			one = secrets_find(s, SECRET_GROUP, group, names[i]);
+	return one;
+}
+
 static int grant(const struct secrets *s, const struct secret_use *u,
 		 const struct asker *a, struct secret_grant *out, struct err *err)
 {

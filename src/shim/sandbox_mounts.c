@@ -129,13 +129,15 @@ static int choose_map(const struct sandbox *s, const struct shim_mount *m,
 		      const struct stat *st, int *map, struct err *err)
 {
 	*map = -1;
-	if (!s->root_mode || in_range(s->task, st->st_uid) || m->kind == SHIM_OURS_RO)
+	if (!s->root_mode || in_range(s->task, st->st_uid))
 		return 0;
 	if (m->range >= 0 && st->st_uid >= m->range &&
 	    st->st_uid < m->range + s->task->uid_count) {
 		*map = s->maps->ranges[m - s->task->mounts];
 		return 0;
 	}
+	if (m->kind == SHIM_OURS_RO)
+		return 0;
 	if (m->kind == SHIM_SCRATCH && st->st_uid == 0)
 		*map = s->maps->range; /* the daemon's own copy of the code; never written */
 	else if (s->task->owner_uid > 0 && st->st_uid == s->task->owner_uid)

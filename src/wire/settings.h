@@ -50,6 +50,8 @@ struct settings {
 	struct opts_list sim_devices, nas, file_roots, mnt_roots;
 	const char *storage_root, *storage_dc;
 	int64_t storage_quota_bytes; /* 0: none */
+	int64_t cache_bytes;         /* 0: depot/cache.h says */
+	const char *s3_endpoint, *s3_region, *webhdfs_gateway;
 	const char *wheel_folder;
 	bool version, record_plan, pip_no_index;
 	struct { /* as struct plan_policy, each a number */

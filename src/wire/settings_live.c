@@ -8,7 +8,7 @@
 #include "base/units.h"
 
 static const char *const live[] = { "log-limit", "code-keep", "max-jobs",
-				    "max-priority", "max-boards", "tensorboard-limit" };
+				    "max-priority", "cache-size", "max-boards", "tensorboard-limit" };
 
 bool settings_is_live(const char *name)
 {

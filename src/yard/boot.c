@@ -129,6 +129,7 @@ struct yard *yard_create(const struct yard_config *c, struct err *err)
 
 	y->config = *c;
 	y->world = c->world;
+	yard_outside(y, &c->depot->outside);
 	y->plan = plan_create();
 	yard_hope_init(y);
 	y->live = map_create();
@@ -176,6 +177,8 @@ void yard_destroy(struct yard *y)
 
 	if (!y)
 		return;
+	/* A depot that outlives it has nobody to ask. */
+	y->config.depot->outside = (struct depot_outside){ 0 };
 	if (y->engine)
 		y->engine->ops->destroy(y->engine);
 	for (size_t it = 0; (l = map_next(y->live, &it));)

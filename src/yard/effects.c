@@ -97,6 +97,8 @@ static void start_task(struct yard *y, struct live *l, size_t rank,
 		.inputs = p->inputs,
 		.input_files = p->input_files,
 		.outputs = p->outputs,
+		.input_binds = p->input_binds,
+		.output_binds = p->output_binds,
 		.pip = y->config.pip,
 		.user_path = y->config.user_path,
 		.uid_base = yard_uid_base(y, j->owner),
@@ -150,8 +152,10 @@ static void stop_tasks(struct yard *y, struct live *l, int task, bool kill)
 	AUTO_BUF struct buf notice = { 0 };
 
 	/* Not the engine's yet: what prepares them sees the state and starts none. */
-	if (!l->launched)
+	if (!l->launched) {
+		y->config.depot->ops->cancel(y->config.depot, l->job->id);
 		return;
+	}
 	if (!kill)
 		contract_notice(l->job, yard_grace_end(y, l->job), &notice);
 	for (size_t i = 0; i < l->job->task_count; i++)

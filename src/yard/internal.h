@@ -10,6 +10,7 @@
  *   change.c   documents: changed with a line of the audit log, given to who keeps them
  *   edit.c     a job's priority; deleting it
  *   keep.c     checkpoints: a stop that waits for them, a plan that knows of them
+ *   outside.c  what the depot asks for, and tells on the way
  *   place.c    the plan's deltas and decisions
  *   told.c     what the plan is told, written down (tape.c: the file)
  *   shelf.c    the storage tree as tasks see it
@@ -52,6 +53,10 @@ struct errand *yard_errand_begin(struct yard *y, int64_t job, int attempt);
 void yard_errand_end(struct errand *e);
 void yard_set_timer(struct yard *y, struct live *l, int64_t mono_ms); /* its only one */
 int64_t yard_uid_base(const struct yard *y, const char *owner); /* -1: private mode */
+
+/* outside.c */
+struct depot_outside;
+void yard_outside(struct yard *y, struct depot_outside *out);
 
 /* change.c */
 int yard_read_docs(struct yard *y, struct err *err); /* at boot: to their sinks */

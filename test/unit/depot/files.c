@@ -140,11 +140,10 @@ static void jobs(void)
 	world_run(world);
 	OK(c.count == 2 && !c.failed,
 	   "a job that was never prepared has nothing to keep");
-	j->spec->outputs[0].uri = mem_strdup("s3://bucket/model");
+	j->spec->outputs[0].uri = mem_strdup("https://example.org/model");
 	a = prepare(j, -1);
-	OK(a.failed && a.err.code == ERR_UNSUPPORTED &&
-		   strstr(a.err.text, "come with storage"),
-	   "outputs elsewhere are refused: %s", a.err.text);
+	OK(a.failed && a.err.code == ERR_UNSUPPORTED && strstr(a.err.text, "output model"),
+	   "outputs to a web server are refused: %s", a.err.text);
 	job_free(j);
 
 	j = a_job(1, NULL, NULL, NULL);
@@ -161,7 +160,11 @@ static void inputs(void)
 	} rows[] = {
 		{ "/no/such/place", "does not exist", ERR_NOT_FOUND },
 		{ "relative", "absolute path", ERR_INVALID },
-		{ "s3://bucket/x", "come with storage", ERR_UNSUPPORTED },
+		{ "s3://bucket/x", "secret 's3.bucket' or 's3'", ERR_NOT_FOUND },
+		{ "hdfs://nn/x", "secret 'hdfs'", ERR_NOT_FOUND },
+		{ "http://host/folder/", "name of a file", ERR_INVALID },
+		{ "ftp://host/x", "none of pfs", ERR_UNSUPPORTED },
+		{ "nas://shelf/x", "no NAS called 'shelf'", ERR_NOT_FOUND },
 		{ "file://host/x", "file:///", ERR_INVALID },
 		{ "file:///a%zz", "file:///", ERR_INVALID },
 		{ "/dev/null", "neither a file nor a folder", ERR_INVALID },
@@ -178,7 +181,7 @@ static void inputs(void)
 		job_free(j);
 	}
 	AUTO_FREE char *uri = str_printf("file://%s/data%%20set", home);
-	AUTO_FREE char *path = input_resolve(uri, -1, &err);
+	AUTO_FREE char *path = input_resolve(NULL, uri, -1, &err);
 	OK(path && str_ends(path, "/data set"), "a file URI is decoded");
 	if (geteuid() != 0) {
 		SKIP("acting as another user needs root");
@@ -186,13 +189,13 @@ static void inputs(void)
 	}
 	AUTO_FREE char *secret = str_printf("%s/secret", home);
 	mkdir(secret, 0700);
-	OK(input_resolve(secret, 12345, &err) == NULL && err.code == ERR_DENIED &&
+	OK(input_resolve(NULL, secret, 12345, &err) == NULL && err.code == ERR_DENIED &&
 		   strstr(err.text, "12345"),
 	   "what the owner of the job may not read is refused: %s", err.text);
 	OK(chown(secret, 12345, 0) == 0, "given to them");
-	AUTO_FREE char *theirs = input_resolve(secret, 12345, &err);
+	AUTO_FREE char *theirs = input_resolve(NULL, secret, 12345, &err);
 	OK(theirs != NULL, "it is theirs to use");
-	AUTO_FREE char *ours = input_resolve("/root", -1, &err);
+	AUTO_FREE char *ours = input_resolve(NULL, "/root", -1, &err);
 	OK(ours != NULL, "and the thread is itself again");
 }
 
