@@ -70,6 +70,10 @@ static bool measure(struct canvas *c)
 	axis_init(&c->y, low[1], high[1], p->log,
 		  (c->rows + LABEL_ROWS - 1) / LABEL_ROWS + 1);
 	axis_round(&c->y);
+	/* As many rows from tick to tick everywhere. */
+	size_t gaps = c->y.tick_count > 1 ? c->y.tick_count - 1 : 1;
+	if (!p->log && c->rows > gaps)
+		c->rows = (c->rows - 1) / gaps * gaps + 1;
 	axis_init(&c->x, low[0], high[0], false, p->width / LABEL_COLS);
 	if (low[0] == high[0] && low[0] >= 0) {
 		c->x.low = low[0]; /* no steps below 0 for one that is there */

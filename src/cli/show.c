@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "base/units.h"
 #include "cli/array.h"
+#include "cli/metrics_view.h"
 #include "cli/outcome.h"
 #include "cli/plain.h"
 #include "cli/table.h"
@@ -276,6 +277,29 @@ static void add_verdict(struct cli *c, const struct wire_job *w, struct buf *out
 
 static void plain_line(struct buf *out, const char *name, const char *text)
 {
+/* The last values of what it measures, when its file says that it measures something. */
+static void add_metrics(struct cli *c, const struct job *j, struct buf *out)
+{
+	AUTO_ANSWER struct answer a = { 0 };
+	AUTO_BUF struct buf words = { 0 };
+	struct metric_page page;
+	struct err ignored; /* it is told without them */
+	bool any = j->spec->metric_count > 0;
+
+	for (size_t i = 0; i < j->spec->output_count; i++)
+		any |= str_eq(j->spec->outputs[i].name, "logs") ||
+		       str_eq(j->spec->outputs[i].name, "tensorboard");
+	if (!any || !j->attempt || job_is_array(j) ||
+	    cli_get(c, &a, &ignored, "/jobs/%" PRId64 "/metrics?points=0&wait_ms=%d",
+		    j->id, METRICS_WAIT_MS) < 0)
+		return;
+	metric_page_read(&page, doc_root(a.doc));
+	metric_page_words(&page, METRICS_NAMED, &words);
+	if (words.len)
+		line(out, "metrics", "%s", buf_str(&words));
+	metric_page_fini(&page);
+}
+
 	line(out, name, "%s", text);
 }
 
@@ -286,6 +310,7 @@ static void add_all(struct cli *c, const struct wire_job *w, struct buf *out)
 	add_spec(w, out);
 	if (job_is_array(w->job))
 		array_summary(w->job, plain_line, out);
+	add_metrics(c, w->job, out);
 	else
 		add_tasks(c, w->job, out);
 	add_attempts(c, w->job, out);

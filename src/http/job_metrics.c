@@ -166,6 +166,7 @@ void handle_job_metrics(struct exchange *ex)
 	struct metric_ask ask = { .job = ex->job,
 				  .points = (size_t)param_int(ex, "points",
 							      METRIC_POINTS_DEFAULT),
+				  .wait_ms = param_int(ex, "wait_ms", METRIC_WAIT_MS),
 				  .who = ex };
 	AUTO_FREE char *key =
 		str_printf("%lld/%s", (long long)ex->job, output ? output : "");

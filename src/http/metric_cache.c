@@ -8,6 +8,7 @@
 
 struct asked {
 	struct metric_ask ask;
+	int64_t until_ms;
 	struct buf json;
 	struct asked *next;
 };
@@ -22,8 +23,8 @@ struct kept {
 	bool begin, more,
 		last; /* of this turn: the pass begins; is not over; ends anyhow */
 	struct metric_logs logs;
-	int64_t started_ms;
-	uint64_t used; /* when it was asked for last, by the cache's count */
+	int64_t until_ms; /* when the first of them has waited long enough */
+	uint64_t used;    /* when it was asked for last, by the cache's count */
 	size_t bytes;
 };
 
@@ -183,7 +184,7 @@ static void done(void *arg)
 	k->bytes = bytes;
 	free_logs(&k->logs);
 	if (c->lane && k->more && !k->last && anybody_waits(k)) {
-		k->last = world_mono_ms(c->world) - k->started_ms > METRIC_WAIT_MS;
+		k->last = world_mono_ms(c->world) >= k->until_ms;
 		turn(k);
 		return;
 	}
@@ -208,7 +209,10 @@ static void start(struct kept *k)
 	k->served = TAKE(k->waiting);
 	k->busy = k->begin = true;
 	k->last = false;
-	k->started_ms = world_mono_ms(k->cache->world);
+	k->until_ms = INT64_MAX;
+	for (const struct asked *a = k->served; a; a = a->next)
+		if (a->until_ms < k->until_ms)
+			k->until_ms = a->until_ms;
 	turn(k);
 }
 
@@ -237,6 +241,7 @@ void metric_cache_ask(struct metric_cache *c, const char *key, struct metrics *m
 	if (!k)
 		k = keep(c, key, made);
 	a->ask = *ask;
+	a->until_ms = world_mono_ms(c->world) + ask->wait_ms;
 	a->next = k->waiting;
 	k->waiting = a;
 	k->used = ++c->uses;

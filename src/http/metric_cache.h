@@ -17,7 +17,7 @@
 
 #define METRIC_CACHE_BYTES ((size_t)256 << 20)
 #define METRIC_CACHE_JOBS  200
-#define METRIC_WAIT_MS     20000 /* then what was read by then is told */
+#define METRIC_WAIT_MS     20000 /* that one may wait for an answer */
 #define METRIC_LOGS_MAX    64    /* of one turn */
 
 struct metric_cache;
@@ -49,7 +49,8 @@ struct metric_ask {
 	int64_t job;
 	char **names; /* taken, as is the list */
 	size_t name_count, points;
-	char *note; /* a problem to be told beside the others, or NULL; taken */
+	int64_t wait_ms; /* then what was read by then is told */
+	char *note;      /* a problem to be told beside the others, or NULL; taken */
 	void *who;
 };
 /* What is kept under this key, or NULL; what is made for it is then given to be kept. */

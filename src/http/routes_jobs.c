@@ -4,6 +4,7 @@
 
 #include "http/handlers.h"
 #include "http/limits.h"
+#include "http/metric_cache.h"
 #include "job/spec.h"
 #include "stream/series.h"
 #include "wire/api.h"
@@ -57,6 +58,7 @@ static const struct param series_params[] = {
 static const struct param metrics_params[] = {
 	{ "name", PARAM_LIST, 0, METRIC_NAMES_MAX, .help = "series of this name, in which * is any run of characters; several times for several; all" },
 	{ "points", PARAM_INT, 0, SERIES_POINTS_MAX, .help = "how many points a series has at most; 500" },
+	{ "wait_ms", PARAM_INT, 0, METRIC_WAIT_MS, .help = "how long to read before what was read by then is told; 20000" },
 	{ "output", PARAM_TEXT, 1, SPEC_NAME_MAX, .help = "the output that holds event files; those named logs and tensorboard" },
 	{ 0 }
 };
