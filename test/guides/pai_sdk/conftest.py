@@ -3,6 +3,7 @@
 that another user talks to by TLS with a token."""
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -60,18 +61,23 @@ class World:
             storage.write("pfs:guide-bucket/path-to-data/d.csv", b"5\n", s)
 
 
+# The packages of the tests' own Python, as a site would have them on a file server.
+NAS = ("--nas", "packages=" + sysconfig.get_paths()["purelib"])
+
+
 @pytest.fixture(scope="session")
 def here(tmp_path_factory):
     if not (yards.BUILD / "yardd").exists():
         pytest.skip("no yardd in %s" % yards.BUILD)
-    y = yards.Yard(tmp_path_factory.mktemp("here")).start()
+    y = yards.Yard(tmp_path_factory.mktemp("here"), *NAS).start()
     yield y
     y.stop()
 
 
 @pytest.fixture(scope="session")
 def far(tmp_path_factory, here):
-    y = yards.Yard(tmp_path_factory.mktemp("far"), "--listen", "127.0.0.1:0", "--tls", "on").start()
+    y = yards.Yard(tmp_path_factory.mktemp("far"), "--listen", "127.0.0.1:0", "--tls", "on",
+                   *NAS).start()
     yield y
     y.stop()
 
