@@ -2,18 +2,10 @@
 #include "depot/storage.h"
 
 #include "base/mem.h"
-#include "depot/upload.h"
+#include "depot/storage_impl.h"
 #include "depot/volume_setup.h"
 
 #define FILE_THREADS 4
-
-struct storage {
-	struct world *world;
-	const struct volume *volume;
-	struct world_lane *files, *upkeep; /* upkeep: counting holds up no transfer */
-	struct usage *usage;
-	struct uploads *uploads;
-};
 
 struct storage *storage_create(struct world *w, const struct volume *v, const char *state,
 			       struct err *err)

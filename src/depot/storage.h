@@ -25,5 +25,8 @@ struct usage *storage_usage(struct storage *s);
 struct uploads *storage_uploads(struct storage *s);
 /* Everything that touches the tree's disk: it may hang, in nobody else's way. */
 void storage_work(struct storage *s, world_cb work, world_cb done, void *arg);
+/* Now and then, on the loop: uploads that nobody goes on with, and what a crash left behind,
+ * are removed. */
+void storage_sweep(struct storage *s);
 /* Something was written there: its home is counted again, if it is time. */
 void storage_touched(struct storage *s, const struct volume_place *p);

@@ -518,6 +518,28 @@ int upload_cancel(struct uploads *u, const struct volume_place *p, const char *i
 	return rc;
 }
 
+void upload_abandon(struct uploads *u, const char *id)
+{
+	pthread_mutex_lock(&u->lock);
+	struct upload *f = map_gets(u->all, id);
+	if (f)
+		f->refs++;
+	pthread_mutex_unlock(&u->lock);
+	if (!f)
+		return;
+	if (take_out(f))
+		upload_log_remove(f);
+	upload_drop(f);
+}
+
+bool upload_known(struct uploads *u, const char *id)
+{
+	pthread_mutex_lock(&u->lock);
+	bool known = map_gets(u->all, id) != NULL;
+	pthread_mutex_unlock(&u->lock);
+	return known;
+}
+
 char *upload_expired(struct uploads *u, int64_t now_ms, char id[UPLOAD_ID_BYTES])
 {
 	const struct upload *f;

@@ -83,6 +83,9 @@ int upload_finish(struct uploads *u, const struct volume_place *p, const char *i
 		  const struct checksum *said, int64_t *replaced, struct err *err);
 int upload_cancel(struct uploads *u, const struct volume_place *p, const char *id,
 		  int64_t *size, struct err *err);
+/* Where it goes is no more, and so are its bytes. */
+void upload_abandon(struct uploads *u, const char *id);
+bool upload_known(struct uploads *u, const char *id);
 /* The next one that is older than UPLOAD_KEEP_MS: its id and path, which the caller frees;
  * NULL: there is none. */
 char *upload_expired(struct uploads *u, int64_t now_ms, char id[UPLOAD_ID_BYTES]);

@@ -112,6 +112,7 @@ static void expire_code(void *arg)
 	struct daemon *d = arg;
 
 	depot_code_expire(d->depot, d->settings.code_keep_ms, code_used, d);
+	storage_sweep(d->storage);
 	world_timer_at(d->expiry, world_mono_ms(d->world) + DAY_MS);
 }
 

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+/* storage_impl.h - what the files of the storage share. */
+#pragma once
+
+#include "depot/storage.h"
+#include "depot/upload.h"
+
+struct storage {
+	struct world *world;
+	const struct volume *volume;
+	struct world_lane *files, *upkeep; /* upkeep: counting holds up no transfer */
+	struct usage *usage;
+	struct uploads *uploads;
+};
