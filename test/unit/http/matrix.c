@@ -28,6 +28,7 @@ enum object_law {
 	LAW_SELF,  /* the user themself, and an admin; another is not there */
 	LAW_GROUP, /* who is in the group, and an admin; another is not there */
 	LAW_QUOTA, /* the user themself, and an admin; to others it is forbidden */
+	LAW_APP, /* its owner, and an admin; a mate sees it and may not, to others it is not there */
 };
 static const struct {
 	const char *name; /* of the route */
@@ -40,6 +41,7 @@ static const struct {
 	{ "set_secret", LAW_SELF },   { "remove_secret", LAW_SELF },
 	{ "set_image", LAW_NONE },    { "remove_image", LAW_NONE },
 	{ "show_instance_type", LAW_NONE },
+	{ "show_app", LAW_GROUP },    { "end_app", LAW_APP },
 	{ "list_events", LAW_NONE },  { "show_node", LAW_NONE },
 };
 
@@ -225,6 +227,8 @@ static enum verdict judge_object(const struct route *r, enum caller c, enum whos
 		return c == ADMIN || w != OTHERS ? PASS : MISSING;
 	case LAW_QUOTA:
 		return c == ADMIN || w == OWN ? PASS : DENIED;
+	case LAW_APP:
+		return c == ADMIN || w == OWN ? PASS : w == GROUPS ? DENIED : MISSING;
 	}
 	return PASS;
 }
@@ -343,6 +347,25 @@ static void add_secret(const char *user, const char *token)
 	buf_fini(&a.body);
 }
 
+/* The board of a job, of one for each owner: one has only so many at a time. */
+static void add_app(struct buf *out, enum caller c, enum whose w)
+{
+	static int64_t jobs[CALLER_COUNT + 2];
+	int64_t *job = &jobs[w == OWN && c != NOBODY ? (int)c
+			     : w == GROUPS	     ? CALLER_COUNT
+						     : CALLER_COUNT + 1];
+	struct answer a = { 0 };
+	char target[64], id[32];
+
+	if (!*job)
+		*job = job == &jobs[VIEWER] ? vics_job : job_of(token_of(c, w));
+	snprintf(target, sizeof target, "/jobs/%lld/tensorboard", (long long)*job);
+	go(&a, root, "POST", target, "{}");
+	must(a.status / 100 == 2 && field(&a, "app", id, sizeof id), &a, "make a board");
+	buf_adds(out, id);
+	buf_fini(&a.body);
+}
+
 static bool add_param(struct buf *out, const struct route *r, const char *name,
 		      size_t len, enum caller c, enum whose w)
 {
@@ -355,6 +378,8 @@ static bool add_param(struct buf *out, const struct route *r, const char *name,
 		add_user(out, r, c, w);
 	else if (IS_PARAM(":group"))
 		add_group(out, r, c, w);
+	else if (IS_PARAM(":app"))
+		add_app(out, c, w);
 	else if (IS_PARAM(":token"))
 		add_token_id(out, c, w);
 	else if (IS_PARAM(":hash"))
