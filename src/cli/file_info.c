@@ -112,11 +112,19 @@ static int read_page(const struct doc_node *map, struct file_list *out, struct e
 	const struct doc_node *list = doc_get(map, "entries");
 
 	for (const struct doc_node *n = list ? list->first : NULL; n; n = n->next) {
-		if (!place_name_ok(doc_str(n, "name", "")))
+		struct file_info *i = add(out);
+		const char *escaped = doc_str(n, "escaped", NULL);
+		read_yard(n, "name", i);
+		if (escaped) { /* JSON cannot carry it */
+			free(i->name);
+			i->name = url_decode(escaped, strlen(escaped), 0, err);
+			if (!i->name)
+				return -1;
+		}
+		if (!place_name_ok(i->name))
 			return err_set(err, ERR_CORRUPT,
 				       "the server lists a name that is none: '%s'",
-				       doc_str(n, "name", ""));
-		read_yard(n, "name", add(out));
+				       i->name);
 	}
 	return 0;
 }
@@ -146,9 +154,11 @@ int file_list_yard(struct client *c, const char *path, struct file_list *out,
 	return 0;
 }
 
-static int64_t floor_ms(const struct timespec *t)
+int64_t file_modified_ms(const struct stat *st)
 {
-	return (int64_t)t->tv_sec * 1000 + t->tv_nsec / 1000000;
+	int64_t ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
+
+	return ms < 0 ? 0 : ms;
 }
 
 static void read_local(const struct stat *st, struct file_info *out)
@@ -158,7 +168,7 @@ static void read_local(const struct stat *st, struct file_info *out)
 		    : S_ISLNK(st->st_mode) ? FILE_LINK
 					   : FILE_OTHER;
 	out->size = S_ISREG(st->st_mode) ? st->st_size : 0;
-	out->modified_ms = floor_ms(&st->st_mtim);
+	out->modified_ms = file_modified_ms(st);
 	out->executable = S_ISREG(st->st_mode) && (st->st_mode & S_IXUSR);
 	out->node = (uint64_t)st->st_ino ^ (uint64_t)st->st_dev << 40;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "cli/client.h"
@@ -47,5 +48,7 @@ int file_list_yard(struct client *c, const char *path, struct file_list *out,
 int file_list_local(const char *path, const char *root, struct file_list *out,
 		    struct err *err);
 
+/* Of a file here; times before 1970, which the yard does not know, are 1970. */
+int64_t file_modified_ms(const struct stat *st);
 /* What it seems to be the same file by, without reading it. */
 bool file_info_same(const struct file_info *a, const struct file_info *b);

@@ -59,7 +59,7 @@ static enum haul_way way_of(const struct walk *w)
 	return w->to == PLACE_LOCAL ? HAUL_GET : HAUL_RELAY;
 }
 
-/* What JSON cannot carry could be sent, but never be listed. */
+/* A query can name anything, JSON what is UTF-8. */
 static bool is_utf8(const char *text)
 {
 	size_t len = strlen(text), n;
@@ -82,8 +82,9 @@ void walk_file(struct walk *w, const char *from, const char *to,
 		fail(w, from, &err);
 		return;
 	}
-	if (w->to == PLACE_YARD && !is_utf8(to)) {
-		err_set(&err, ERR_INVALID, "its name is not UTF-8: rename it");
+	if (w->to == PLACE_YARD && what->size > PART_BYTES && !is_utf8(to)) {
+		err_set(&err, ERR_INVALID,
+			"its name is not UTF-8, and it is large: rename it");
 		fail(w, from, &err);
 		return;
 	}
@@ -125,6 +126,9 @@ static int make_folder(struct walk *w, const char *path, struct err *err)
 		return mkdir(path, 0777) < 0 && errno != EEXIST
 			       ? err_sys(err, "make the folder %s", path)
 			       : 0;
+	if (!is_utf8(path))
+		return err_set(err, ERR_INVALID,
+			       "its name is not UTF-8, and it has no files: rename it");
 	json_init(&j, &body);
 	json_object(&j, NULL);
 	json_str(&j, "path", path);

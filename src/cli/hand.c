@@ -87,21 +87,44 @@ int hand_call(struct hand *w, const struct request *r, struct answer *out,
 	return rc;
 }
 
+static const char *show_sum(uint32_t sum, char out[SUM_TEXT_MAX])
+{
+	snprintf(out, SUM_TEXT_MAX, "crc32c=%08" PRIx32, sum);
+	return out;
+}
+
 static int changed(struct err *err)
 {
 	return err_set(err, ERR_CONFLICT, "it changed while it was copied");
 }
 
+/* All of it came.  Of small files the server says their sum. */
+static int check_end(struct hand *w, const struct hand_read *r, int64_t got,
+		     struct err *err)
+{
+	const char *said = client_header(w->client, "yard-checksum");
+	char sum[SUM_TEXT_MAX];
+
+	if (r->len >= 0 && got != r->len)
+		return changed(err);
+	if (!said || str_eq(said, show_sum(r->sum, sum)) || !str_starts(said, "crc32c="))
+		return 0;
+	w->broke = true; /* on the way: another try may bring it whole */
+	return err_set(err, ERR_CORRUPT, "it came damaged: its %s, not %s", sum, said);
+}
+
 /* The pieces of an answer whose head is there. */
-static int take_pieces(struct hand *w, const struct hand_read *r, struct err *err)
+static int take_pieces(struct hand *w, struct hand_read *r, struct err *err)
 {
 	struct http_piece piece = { NULL, 0 };
 	int64_t got = 0;
 
+	r->sum = 0;
 	for (;;) {
 		switch (client_next_waiting(w->client, &piece, err)) {
 		case HTTP_ITEM_DATA:
 			got += (int64_t)piece.len;
+			r->sum = crc32c_add(r->sum, piece.data, piece.len);
 			if (r->take(r->arg, piece.data, piece.len, err) < 0) {
 				client_drop(w->client);
 				return -1;
@@ -109,7 +132,7 @@ static int take_pieces(struct hand *w, const struct hand_read *r, struct err *er
 			hand_moved(w, (int64_t)piece.len);
 			break;
 		case HTTP_ITEM_END:
-			return r->len >= 0 && got != r->len ? changed(err) : 0;
+			return check_end(w, r, got, err);
 		default:
 			w->broke = true;
 			return -1;
@@ -117,7 +140,7 @@ static int take_pieces(struct hand *w, const struct hand_read *r, struct err *er
 	}
 }
 
-int hand_read(struct hand *w, const struct hand_read *r, struct err *err)
+int hand_read(struct hand *w, struct hand_read *r, struct err *err)
 {
 	AUTO_FREE char *target = place_target("/files/content", r->path);
 	char range[64];
@@ -146,12 +169,6 @@ int hand_read(struct hand *w, const struct hand_read *r, struct err *err)
 		return err_set(err, ERR_CORRUPT, "the server gave all instead of a part");
 	}
 	return take_pieces(w, r, err);
-}
-
-static const char *show_sum(uint32_t sum, char out[SUM_TEXT_MAX])
-{
-	snprintf(out, SUM_TEXT_MAX, "crc32c=%08" PRIx32, sum);
-	return out;
 }
 
 static char *put_target(const struct haul_file *f)

@@ -6,9 +6,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "cli/file_place.h"
 #include "cli/haul_impl.h"
 
-#define QUEUE_MAX  1024 /* files that wait; who finds them waits when there are more */
+#define QUEUE_MAX  50000 /* files that wait; who finds them waits when there are more */
 #define HANDS_MAX  64
 #define BEGIN_ANEW 2  /* times, for a file that changes under way */
 #define FAILS_TOLD 20 /* of more, the summary tells how many */
@@ -32,8 +33,9 @@ struct haul {
 	struct big *bigs; /* those with parts that nobody took yet, and others */
 	struct hand hands[HANDS_MAX];
 	int hand_count, idle, busy;
-	bool over, dead, wrote; /* wrote: what was put must be made durable */
-	struct err why;         /* dead */
+	bool over, dead;
+	char *wrote;    /* where to, of what was put and must be made durable; or NULL */
+	struct err why; /* dead */
 };
 
 static const struct way *const ways[] = {
@@ -392,7 +394,8 @@ void haul_add(struct haul *h, const struct haul_file *f)
 	if (!dead) {
 		h->count.files_all++;
 		h->count.bytes_all += mine.size;
-		h->wrote |= mine.way != HAUL_GET;
+		if (mine.way != HAUL_GET && !h->wrote)
+			h->wrote = mem_strdup(mine.to);
 		enqueue(h, &mine);
 		hire(h);
 	}
@@ -443,10 +446,11 @@ static void forget_all(struct haul *h)
 
 static int make_durable(struct haul *h, struct err *err)
 {
+	AUTO_FREE char *target = h->wrote ? place_target("/files/sync", h->wrote) : NULL;
 	AUTO_ANSWER struct answer a = { 0 };
-	struct request r = { .method = "POST", .target = "/files/sync" };
+	struct request r = { .method = "POST", .target = target };
 
-	if (!h->wrote || !h->count.files)
+	if (!target || !h->count.files)
 		return 0;
 	if (client_call(h->cli->client, &r, &a, err) < 0)
 		return err_wrap(err, "make what was sent durable");
@@ -481,6 +485,7 @@ int haul_finish(struct haul *h, struct haul_sum *out, struct err *err)
 	pthread_cond_destroy(&h->work);
 	pthread_cond_destroy(&h->space);
 	pthread_mutex_destroy(&h->lock);
+	free(h->wrote);
 	free(h);
 	return rc;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "cli/file_info.h"
@@ -12,14 +11,12 @@
 struct writing {
 	int fd;
 	int64_t at;
-	uint32_t sum;
 };
 
 static int write_piece(void *arg, const char *data, size_t len, struct err *err)
 {
 	struct writing *to = arg;
 
-	to->sum = crc32c_add(to->sum, data, len);
 	if (part_pwrite(to->fd, data, len, to->at, err) < 0)
 		return -1;
 	to->at += (int64_t)len;
@@ -92,8 +89,8 @@ static int get_part(struct hand *w, struct big *b, size_t n, struct err *err)
 	}
 	if (hand_read(w, &r, err) < 0)
 		return -1;
-	b->sums[n] = to.sum;
-	return part_note(b->fd, &b->parts, n, to.sum, err);
+	b->sums[n] = r.sum;
+	return part_note(b->fd, &b->parts, n, r.sum, err);
 }
 
 static int get_close(struct hand *w, struct big *b, struct err *err)

@@ -69,8 +69,9 @@ struct hand_read {
 	int64_t first, len; /* len -1: all of it */
 	int (*take)(void *arg, const char *data, size_t len, struct err *err);
 	void *arg;
+	uint32_t sum; /* of what came; compared with what the server says, if it does */
 };
-int hand_read(struct hand *w, const struct hand_read *r, struct err *err);
+int hand_read(struct hand *w, struct hand_read *r, struct err *err);
 void hand_moved(struct hand *w, int64_t bytes);
 void hand_spared(struct hand *w, int64_t bytes); /* need not be moved after all */
 char *hand_room(struct hand *w, int64_t bytes);

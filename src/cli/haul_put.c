@@ -9,6 +9,7 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "cli/file_info.h"
 #include "cli/haul_impl.h"
 #include "pack/hash.h"
 
@@ -34,11 +35,6 @@ static bool is_same(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
-}
-
-static int64_t modified_ms(const struct stat *st)
-{
-	return (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 }
 
 /* All of it, or the words that it changed. */
@@ -75,7 +71,7 @@ static int put_small(struct hand *w, const struct haul_file *f, struct err *err)
 	if (read_whole(fd, room, &st, err) < 0)
 		return -1;
 	struct haul_file now = *f;
-	now.modified_ms = modified_ms(&st);
+	now.modified_ms = file_modified_ms(&st);
 	now.executable = st.st_mode & S_IXUSR;
 	if (hand_put(w, &now, room, (size_t)st.st_size, err) < 0)
 		return -1;
@@ -94,7 +90,7 @@ static int put_open(struct hand *w, struct big *b, struct err *err)
 		return changed(err);
 	haul_counts(w->haul)->bytes_all += b->was.st_size - b->file.size;
 	b->file.size = b->was.st_size;
-	b->file.modified_ms = modified_ms(&b->was);
+	b->file.modified_ms = file_modified_ms(&b->was);
 	b->file.executable = b->was.st_mode & S_IXUSR;
 	posix_fadvise(b->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
 	return hand_upload_open(w, b, err);

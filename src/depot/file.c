@@ -17,6 +17,7 @@
 #include "depot/volume_path.h"
 
 #define FOLDER_MODE 0755
+#define SUM_BYTES   (256u << 10)
 
 const char *file_kind_word(enum file_kind kind)
 {
@@ -308,6 +309,42 @@ int file_move(const struct volume_place *from, const struct volume_place *to,
 	act_end(&a);
 	errno = failure;
 	return rc < 0 ? move_error(from, to, err) : 0;
+}
+
+static int sum_bytes(const struct volume_place *p, int fd, struct checksum_run *run,
+		     const atomic_bool *stop, struct err *err)
+{
+	AUTO_FREE char *piece = mem_alloc(1, SUM_BYTES);
+	ssize_t n;
+
+	while ((n = read(fd, piece, SUM_BYTES)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return open_error(p, "read", err);
+		if (atomic_load(stop))
+			return err_set(err, ERR_BUSY, "nobody waits any more");
+		checksum_add(run, piece, (size_t)n);
+	}
+	return 0;
+}
+
+int file_sum(const struct volume_place *p, enum checksum_kind kind,
+	     const atomic_bool *stop, struct file_info *out, struct checksum *sum,
+	     struct err *err)
+{
+	AUTO_FD int fd = file_open(p, out, err);
+	struct checksum_run *run;
+
+	if (fd < 0)
+		return -1;
+	run = checksum_begin(kind);
+	if (sum_bytes(p, fd, run, stop, err) < 0) {
+		checksum_drop(run);
+		return -1;
+	}
+	checksum_end(run, sum);
+	return 0;
 }
 
 int file_free_bytes(const struct volume_place *p, int64_t *out, struct err *err)

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "depot/tree.h"
 #include "depot/volume.h"
+#include "pack/checksum.h"
 
 enum file_kind { FILE_FILE, FILE_FOLDER, FILE_LINK, FILE_OTHER, FILE_KIND_COUNT };
 
@@ -43,6 +44,10 @@ int file_list(const struct volume_place *p, const char *after, size_t limit,
 void file_page_fini(struct file_page *page);
 /* A link that leads nowhere, or out, is FILE_LINK; others are what they lead to. */
 int file_stat(const struct volume_place *p, struct file_info *out, struct err *err);
+/* The sum of a file's bytes.  It ends early with ERR_BUSY once *stop. */
+int file_sum(const struct volume_place *p, enum checksum_kind kind,
+	     const atomic_bool *stop, struct file_info *out, struct checksum *sum,
+	     struct err *err);
 /* A descriptor to read its bytes by. */
 int file_open(const struct volume_place *p, struct file_info *out, struct err *err);
 /* One that is there already is fine with parents, else ERR_CONFLICT. */

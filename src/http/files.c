@@ -136,6 +136,13 @@ void files_write_info(struct json *j, const struct file_info *i)
 	json_bool(j, "executable", i->executable);
 }
 
+static void write_file(struct json *j, const char *path, const struct file_info *i)
+{
+	json_str(j, "path", path);
+	files_write_info(j, i);
+	json_str(j, "etag", i->etag);
+}
+
 void files_answer_file(struct exchange *ex, int status, const char *path,
 		       const struct file_info *i)
 {
@@ -144,35 +151,67 @@ void files_answer_file(struct exchange *ex, int status, const char *path,
 
 	json_init(&j, out);
 	json_object(&j, NULL);
-	json_str(&j, "path", path);
-	files_write_info(&j, i);
-	json_str(&j, "etag", i->etag);
+	write_file(&j, path, i);
 	json_end(&j);
 	answer_json(ex, status, out);
 }
 
 static void stat_work(struct file_ask *a)
 {
-	file_stat(&a->place, &a->info, &a->err);
+	if (a->has_sum)
+		file_sum(&a->place, a->sum.kind, &a->stop, &a->info, &a->sum, &a->err);
+	else
+		file_stat(&a->place, &a->info, &a->err);
 }
 
 static void stat_answer(struct file_ask *a)
 {
-	files_answer_file(a->ex, 200, a->place.path, &a->info);
+	char sum[CHECKSUM_TEXT_MAX];
+	struct buf *out = answer_scratch(a->ex);
+	struct json j;
+
+	a->ex->state = NULL;
+	if (!a->has_sum) {
+		files_answer_file(a->ex, 200, a->place.path, &a->info);
+		return;
+	}
+	json_init(&j, out);
+	json_object(&j, NULL);
+	write_file(&j, a->place.path, &a->info);
+	checksum_write(&a->sum, sum);
+	json_str(&j, "checksum", sum);
+	json_end(&j);
+	answer_json(a->ex, 200, out);
+}
+
+/* Who asked has gone: nobody needs a million files counted, or a large one read. */
+static void ask_gone(struct exchange *ex)
+{
+	struct file_ask *a = ex->state;
+
+	if (a)
+		atomic_store(&a->stop, true);
 }
 
 void handle_file_stat(struct exchange *ex)
 {
 	static const struct file_info folder = { .kind = FILE_FOLDER, .etag = "\"0\"" };
-	struct file_ask *a = files_ask(ex, param_text(ex, "path"), 0);
+	static const struct exchange_ops ops = { .gone = ask_gone };
+	const char *sum = param_text(ex, "checksum");
+	struct file_ask *a = files_ask(ex, param_text(ex, "path"), sum ? VOLUME_READ : 0);
 
 	if (!a)
 		return;
+	a->has_sum = sum != NULL;
+	if (sum)
+		checksum_kind_read(sum, &a->sum.kind);
 	if (a->place.area == VOLUME_VIRTUAL) {
 		files_answer_file(ex, 200, a->place.path, &folder);
 		files_ask_free(a);
 		return;
 	}
+	ex->state = a;
+	ex->ops = &ops;
 	files_run(a, stat_work, stat_answer);
 }
 
@@ -297,15 +336,6 @@ static void usage_answer(struct file_ask *a)
 	answer_json(a->ex, 200, out);
 }
 
-/* Who asked has gone: a million files need not be counted to their end. */
-static void usage_gone(struct exchange *ex)
-{
-	struct file_ask *a = ex->state;
-
-	if (a)
-		atomic_store(&a->stop, true);
-}
-
 static void usage_over(struct file_ask *a)
 {
 	a->ex->state = NULL;
@@ -314,7 +344,7 @@ static void usage_over(struct file_ask *a)
 
 void handle_file_usage(struct exchange *ex)
 {
-	static const struct exchange_ops ops = { .gone = usage_gone };
+	static const struct exchange_ops ops = { .gone = ask_gone };
 	struct file_ask *a = files_ask(ex, param_text(ex, "path"), VOLUME_READ);
 
 	if (!a)

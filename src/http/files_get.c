@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/crc32c.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "depot/file.h"
@@ -38,6 +39,7 @@ struct get {
 	int64_t at, left;
 	struct buf bytes; /* a small file's, or the next piece for a filter */
 	bool head;        /* asked by HEAD */
+	bool summed;      /* bytes is all of what is sent: so its sum can be told */
 	bool busy;        /* a thread works on it */
 	bool again;       /* the socket takes no more now */
 	struct err err;
@@ -87,6 +89,9 @@ static void add_head(const struct get *g, struct buf *out)
 	buf_printf(out, "Yard-Modified-Ms: %lld\r\n", (long long)g->info.modified_ms);
 	if (g->info.executable)
 		buf_adds(out, "Yard-Executable: true\r\n");
+	if (g->summed)
+		buf_printf(out, "Yard-Checksum: crc32c=%08x\r\n",
+			   crc32c_add(0, g->bytes.data, g->bytes.len));
 	if (g->found.status == 206)
 		buf_printf(out, "Content-Range: bytes %lld-%lld/%lld\r\n",
 			   (long long)g->found.first,
@@ -282,7 +287,7 @@ static void open_work(void *arg)
 	g->at = g->found.first;
 	g->left = g->found.length;
 	if (!g->head && g->left <= SMALL_BYTES)
-		read_small(g);
+		g->summed = read_small(g) == 0;
 }
 
 static void ranged(void *arg, int64_t job, bool again, const struct err *err)

@@ -20,6 +20,11 @@
 #define PATH { "path", PARAM_TEXT, 1, VOLUME_PATH_MAX - 1, .help = PATH_HELP, .needed = true }
 
 static const struct param path_params[] = { PATH, { 0 } };
+static const struct param stat_params[] = {
+	PATH,
+	{ "checksum", PARAM_WORD, .words = "crc32c sha256 blake2b", .help = "also the sum of its bytes, for which all of it is read" },
+	{ 0 }
+};
 static const struct param list_params[] = {
 	{ "path", PARAM_TEXT, 1, VOLUME_PATH_MAX - 1, .help = PATH_HELP "; / if not given" },
 	{ "limit", PARAM_INT, 1, FILES_MAX, .help = "how many a page has at most; 1000" },
@@ -64,7 +69,7 @@ const struct route routes_files[] = {
 	{ "DELETE", "/files", "remove_file", RULE_MEMBER, handle_file_remove, "remove a file or a folder",
 		.params = remove_params, .status = 204, .errors = MISSING | NONE | CLASH | DISK },
 	{ "GET", "/files/stat", "stat_file", RULE_ANY, handle_file_stat, "what a path is",
-		.params = path_params, .answer = "file", .errors = MISSING | NONE | DISK },
+		.params = stat_params, .answer = "file", .errors = MISSING | NONE | CLASH | DISK },
 	{ "GET", "/files/content", "get_file", RULE_ANY, handle_file_get, "a file's bytes, or a range of them",
 		.params = path_params, .headers = get_headers, .answer = OCTETS, .also = 206, .errors = MISSING | NONE | CLASH | DISK },
 	{ "HEAD", "/files/content", "head_file", RULE_ANY, handle_file_get, "the same without the bytes",

@@ -27,6 +27,16 @@ struct checksum_run {
 	unsigned char room[sizeof(crypto_generichash_state) + ALIGNMENT];
 };
 
+int checksum_kind_read(const char *word, enum checksum_kind *out)
+{
+	for (int k = 0; k < CHECKSUM_KIND_COUNT; k++)
+		if (strcmp(word, kinds[k].word) == 0) {
+			*out = (enum checksum_kind)k;
+			return 0;
+		}
+	return -1;
+}
+
 int checksum_read(const char *text, struct checksum *out, struct err *err)
 {
 	const char *eq = strchr(text, '=');

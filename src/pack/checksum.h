@@ -26,6 +26,8 @@ struct checksum {
 	uint8_t bytes[32]; /* of a CRC: 4, the highest first */
 };
 
+/* The kind that a word names; -1: none. */
+int checksum_kind_read(const char *word, enum checksum_kind *out);
 int checksum_read(const char *text, struct checksum *out, struct err *err);
 void checksum_write(const struct checksum *c, char out[CHECKSUM_TEXT_MAX]);
 void checksum_of_crc32c(uint32_t crc, struct checksum *out);

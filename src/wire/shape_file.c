@@ -32,6 +32,7 @@ static const struct wire_field file[] = {
 	{ "modified_ms", WIRE_INT, 0, "when it was last changed, in milliseconds since 1970" },
 	{ "executable", WIRE_BOOL, 0, "whether its owner may run it" },
 	{ "etag", WIRE_TEXT, 0, "another one after any change" },
+	{ "checksum", WIRE_TEXT, OPT, "of its bytes, if asked for" },
 	{ 0 }
 };
 #define PATH(name, help) { name, WIRE_TEXT, 0, help, .min = 1, .max = PATH_MOST }
