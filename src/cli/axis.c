@@ -5,6 +5,8 @@
 
 #include "cli/plot.h"
 
+#define ROUND_ROOM 0.3 /* of an axis that may stay empty for the sake of a round end */
+
 /* The least of 1, 2, 5 times a power of ten that is not below. */
 static double round_up(double v)
 {
@@ -65,10 +67,20 @@ void axis_init(struct axis *a, double low, double high, bool log, size_t want)
 
 void axis_round(struct axis *a)
 {
+	double room = (a->high - a->low) * ROUND_ROOM;
+	double low = floor(a->low / a->spacing + 1e-9) * a->spacing;
+	double high = ceil(a->high / a->spacing - 1e-9) * a->spacing;
+	struct axis asked = *a;
+
 	if (a->log)
 		return;
-	a->low = floor(a->low / a->spacing + 1e-9) * a->spacing;
-	a->high = ceil(a->high / a->spacing - 1e-9) * a->spacing;
+	a->low = asked.low - low <= room ? low : asked.low;
+	a->high = high - asked.high <= room ? high : asked.high;
+	place_ticks(a);
+	if (a->tick_count > 1)
+		return;
+	a->low = low;
+	a->high = high;
 	place_ticks(a);
 }
 

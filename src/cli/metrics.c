@@ -93,7 +93,7 @@ static void choose_look(const struct metrics_question *q, struct metric_look *lo
 				      .most = q->named ? 0 : PICTURES };
 	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) == 0 && w.ws_col) {
 		look->width = w.ws_col;
-		look->rows = w.ws_row > 1 ? w.ws_row - 1u : 0;
+		look->rows = q->args->follow && w.ws_row > 2 ? w.ws_row - 2u : 0;
 	}
 }
 
@@ -114,7 +114,7 @@ static int show_once(const struct metrics_question *q, struct buf *out, size_t *
 	else
 		metric_page_rows(&page, out);
 	AUTO_BUF struct buf notes = { 0 };
-	metric_page_notes(&page, &notes);
+	metric_page_notes(&page, q->terminal ? look.width : 0, &notes);
 	if (q->terminal)
 		buf_adds(out, buf_str(&notes));
 	else

@@ -11,10 +11,11 @@
 #include "base/utf8.h"
 #include "cli/plain.h"
 #include "cli/plot.h"
+#include "cli/width.h"
 
 #define HEIGHT_ONE  14 /* of the only picture */
 #define HEIGHT_MANY 8
-#define HEIGHT_MIN  4
+#define HEIGHT_MIN  6
 #define AROUND      4 /* rows of title, axis and gap */
 
 static double number(const struct doc_node *n)
@@ -137,17 +138,21 @@ static void draw_name(const struct metric_line *lines, size_t count, size_t heig
 	for (size_t i = 0; i < drawn; i++) {
 		add_sums(&lines[i], false, &texts[i]);
 		list[i] = (struct plot_line){
-			.name = count > 1 || !str_eq(lines[i].run, ".") ? lines[i].run
-									: NULL,
+			.name = count > 1 ? lines[i].run : NULL,
 			.text = buf_str(&texts[i]),
 			.x = x_values(&lines[i], look->time, &made[i]),
 			.y = lines[i].values,
-			.count = lines[i].points
+			.count = lines[i].points,
 		};
 	}
+	/* The run of just one stands beside its name. */
+	AUTO_FREE char *title =
+		count > 1 || str_eq(lines[0].run, ".")
+			? mem_strdup(lines[0].name)
+			: str_printf("%s (%s)", lines[0].name, lines[0].run);
 	if (count == 1)
 		add_sums(&lines[0], look->width >= 70, &note);
-	struct plot p = { .title = lines[0].name,
+	struct plot p = { .title = title,
 			  .note = note.len ? buf_str(&note) : NULL,
 			  .lines = list,
 			  .count = count,
@@ -165,35 +170,48 @@ static void draw_name(const struct metric_line *lines, size_t count, size_t heig
 	free(list);
 }
 
-static size_t fit_height(const struct metric_look *look, size_t pictures)
+/* How many pictures there is room for, and how high they are. */
+static size_t fit(const struct metric_look *look, size_t names, size_t *height)
 {
-	size_t height = pictures == 1 ? HEIGHT_ONE : HEIGHT_MANY;
+	size_t most = look->most && look->most < names ? look->most : names;
 
+	*height = names == 1 ? HEIGHT_ONE : HEIGHT_MANY;
 	if (look->height)
-		return look->height;
-	if (look->rows && look->rows / pictures < height + AROUND)
-		height = look->rows / pictures > AROUND ? look->rows / pictures - AROUND
-							: 0;
-	return height < HEIGHT_MIN ? HEIGHT_MIN : height;
+		*height = look->height;
+	else if (look->rows)
+		while (*height > HEIGHT_MIN && most * (*height + AROUND) > look->rows)
+			--*height;
+	if (look->rows && most * (*height + AROUND) > look->rows)
+		most = look->rows / (*height + AROUND);
+	return most ? most : 1;
+}
+
+static void name_rest(const struct metric_page *p, size_t i, size_t count, size_t width,
+		      struct buf *out)
+{
+	AUTO_BUF struct buf text = { 0 };
+
+	buf_printf(&text, "%zu more that %s not drawn; name them to see them:", count,
+		   count == 1 ? "is" : "are");
+	for (; i < p->count; i += same_name(p, i))
+		buf_printf(&text, " %s", p->lines[i].name);
+	AUTO_FREE char *plain = buf_take(&text);
+	plain_text(plain, "");
+	buf_addc(out, '\n');
+	width_wrap(out, plain, 0, width);
+	buf_addc(out, '\n');
 }
 
 void metric_page_draw(const struct metric_page *p, const struct metric_look *look,
 		      struct buf *out)
 {
-	size_t names = count_names(p), left = look->most ? look->most : names, n;
-	size_t pictures = names < left ? names : left;
-	size_t height = pictures ? fit_height(look, pictures) : 0;
+	size_t names = count_names(p), height, n, drawn = 0;
+	size_t most = fit(look, names, &height);
 
-	for (size_t i = 0; i < p->count; i += n, left--) {
+	for (size_t i = 0; i < p->count; i += n, drawn++) {
 		n = same_name(p, i);
-		if (!left) {
-			buf_printf(
-				out,
-				"\n%zu more that are not drawn; name them to see them:",
-				names - pictures);
-			for (; i < p->count; i += same_name(p, i))
-				buf_printf(out, " %s", p->lines[i].name);
-			buf_addc(out, '\n');
+		if (drawn == most) {
+			name_rest(p, i, names - drawn, look->width, out);
 			break;
 		}
 		if (i)
@@ -204,7 +222,7 @@ void metric_page_draw(const struct metric_page *p, const struct metric_look *loo
 		metric_ascii(out);
 }
 
-void metric_page_notes(const struct metric_page *p, struct buf *out)
+void metric_page_notes(const struct metric_page *p, size_t width, struct buf *out)
 {
 	const struct doc_node *n = p->other ? p->other->first : NULL;
 	AUTO_BUF struct buf text = { 0 };
@@ -222,7 +240,7 @@ void metric_page_notes(const struct metric_page *p, struct buf *out)
 	if (!plain)
 		return;
 	plain_text(plain, "\n");
-	buf_adds(out, plain);
+	width_wrap(out, plain, 0, width);
 }
 
 /* A name in a column: what would break the row becomes a space. */

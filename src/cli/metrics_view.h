@@ -27,7 +27,7 @@ void metric_page_read(struct metric_page *p, const struct doc_node *answer);
 void metric_page_fini(struct metric_page *p);
 
 struct metric_look {
-	size_t width, rows; /* of the terminal; rows 0: not known */
+	size_t width, rows; /* that there is room for; rows 0: any number */
 	size_t height;      /* of a picture; 0: as fits */
 	bool log, time, ascii, colours;
 	size_t most; /* pictures; 0: all */
@@ -35,7 +35,7 @@ struct metric_look {
 void metric_page_draw(const struct metric_page *p, const struct metric_look *look,
 		      struct buf *out);
 /* What else there is, and what is wrong: one line each. */
-void metric_page_notes(const struct metric_page *p, struct buf *out);
+void metric_page_notes(const struct metric_page *p, size_t width, struct buf *out);
 /* run, name, step, time_ms and value with tabs between. */
 void metric_page_rows(const struct metric_page *p, struct buf *out);
 /* "loss 0.25, accuracy 0.9 and 3 more" in a line. */

@@ -72,7 +72,9 @@ static bool measure(struct canvas *c)
 	axis_round(&c->y);
 	/* As many rows from tick to tick everywhere. */
 	size_t gaps = c->y.tick_count > 1 ? c->y.tick_count - 1 : 1;
-	if (!p->log && c->rows > gaps)
+	bool whole = c->y.tick_count > 1 && c->y.ticks[0] <= c->y.low &&
+		     c->y.ticks[gaps] >= c->y.high;
+	if (whole && c->rows > gaps)
 		c->rows = (c->rows - 1) / gaps * gaps + 1;
 	axis_init(&c->x, low[0], high[0], false, p->width / LABEL_COLS);
 	if (low[0] == high[0] && low[0] >= 0) {

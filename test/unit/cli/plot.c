@@ -180,7 +180,7 @@ static void several(void)
 	OK(strstr(buf_str(&out), "* a  last 3") && strstr(buf_str(&out), "o b  last 2"),
 	   "runs of one name are lines of one picture, with a legend");
 	buf_clear(&out);
-	metric_page_notes(&p, &out);
+	metric_page_notes(&p, 0, &out);
 	IS(buf_str(&out), "also: a cat (2 image)\nproblem: something\n",
 	   "what else there is");
 	buf_clear(&out);
@@ -189,8 +189,7 @@ static void several(void)
 	look.most = 1;
 	buf_clear(&out);
 	metric_page_draw(&p, &look, &out);
-	OK(strstr(buf_str(&out),
-		  "1 more that are not drawn; name them to see them: loss"),
+	OK(strstr(buf_str(&out), "1 more that is not drawn; name them to see them: loss"),
 	   "what is not drawn is named");
 	metric_page_fini(&p);
 }
