@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Round numbers along an axis. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -56,6 +57,10 @@ void axis_init(struct axis *a, double low, double high, bool log, size_t want)
 		high = log ? low * 2 : low + room;
 		low = log ? low / 2 : low - room;
 	}
+	if (!isfinite(high - low)) { /* what is beyond is drawn at its ends */
+		low = fmax(low, -DBL_MAX / 8);
+		high = fmin(high, DBL_MAX / 8);
+	}
 	*a = (struct axis){ .low = low, .high = high, .log = log };
 	if (log) {
 		place_log_ticks(a, want);
@@ -86,9 +91,11 @@ void axis_round(struct axis *a)
 
 double axis_place(const struct axis *a, double v)
 {
+	double place = (v - a->low) / (a->high - a->low);
+
 	if (a->log)
-		return (log(v) - log(a->low)) / (log(a->high) - log(a->low));
-	return (v - a->low) / (a->high - a->low);
+		place = (log(v) - log(a->low)) / (log(a->high) - log(a->low));
+	return fmin(fmax(place, 0), 1);
 }
 
 /* In thousands, millions and so on, from ten thousand upwards. */

@@ -52,6 +52,6 @@ struct axis {
 /* About `want` ticks. */
 void axis_init(struct axis *a, double low, double high, bool log, size_t want);
 void axis_round(struct axis *a); /* its ends become ticks where that costs little room */
-double axis_place(const struct axis *a, double v); /* 0 at low, 1 at high */
+double axis_place(const struct axis *a, double v); /* 0 at low or below, 1 at high */
 /* With as many digits as tell neighbours apart. */
 const char *axis_label(const struct axis *a, double v, char out[PLOT_TEXT_MAX]);
