@@ -46,6 +46,10 @@ static void fill(struct shim_task *t)
 	m->content_len = 3;
 	m = shim_task_mount(t, SHIM_FILE, "/empty", NULL);
 	m->content = mem_strdup("");
+	shim_task_mount(t, SHIM_BIND_RW, "/share", "/host/share")->range = 2000000;
+	shim_task_mount(t, SHIM_OURS_RO, "/public", "/host/public");
+	shim_task_mount(t, SHIM_LINK, "/mnt/share", "/share");
+	t->stop_file = mem_strdup("/run/yard/stop");
 }
 
 static bool same_list(const struct shim_list *a, const struct shim_list *b)
@@ -62,7 +66,8 @@ static bool same_list(const struct shim_list *a, const struct shim_list *b)
 static bool same_mount(const struct shim_mount *a, const struct shim_mount *b)
 {
 	return a->kind == b->kind && str_eq(a->target, b->target) &&
-	       str_eq(a->source, b->source) && a->content_len == b->content_len &&
+	       str_eq(a->source, b->source) && a->range == b->range &&
+	       a->content_len == b->content_len &&
 	       (a->content_len == 0 ||
 		memcmp(a->content, b->content, a->content_len) == 0);
 }
@@ -93,9 +98,9 @@ static bool same(const struct shim_task *a, const struct shim_task *b)
 
 	ok = ok && str_eq(a->folder, b->folder) && str_eq(a->cache, b->cache) &&
 	     str_eq(a->hostname, b->hostname) && str_eq(a->workdir, b->workdir) &&
-	     same_list(&a->argv, &b->argv) && same_list(&a->env, &b->env) &&
-	     same_list(&a->devices, &b->devices) && same_list(&a->groups, &b->groups) &&
-	     a->mount_count == b->mount_count;
+	     str_eq(a->stop_file, b->stop_file) && same_list(&a->argv, &b->argv) &&
+	     same_list(&a->env, &b->env) && same_list(&a->devices, &b->devices) &&
+	     same_list(&a->groups, &b->groups) && a->mount_count == b->mount_count;
 	for (size_t i = 0; ok && i < a->mount_count; i++)
 		ok = same_mount(&a->mounts[i], &b->mounts[i]);
 	return ok && same_steps(a, b);
@@ -212,6 +217,21 @@ static void no_source(struct shim_task *t)
 	t->mounts[0].source = NULL;
 }
 
+static void climbing_stop(struct shim_task *t)
+{
+	set(&t->stop_file, "/run/../etc/passwd");
+}
+
+static void root_share(struct shim_task *t)
+{
+	t->mounts[4].range = 0;
+}
+
+static void ranged_input(struct shim_task *t)
+{
+	t->mounts[0].range = 2000000;
+}
+
 static void root_range(struct shim_task *t)
 {
 	t->uid_base = 0;
@@ -235,6 +255,9 @@ static void test_refused(void)
 		{ "a target that ends in ..", climbing_end },
 		{ "the root as a target", root_target },
 		{ "a bind without a source", no_source },
+		{ "a stop file that climbs out", climbing_stop },
+		{ "a share of the machine's root", root_share },
+		{ "an input whose owner would be mapped", ranged_input },
 		{ "a range that contains the machine's root", root_range },
 		{ "a range beyond the uids there are", wide_range },
 	};
