@@ -28,7 +28,7 @@ static const struct param path_words[] = {
 	{ "node", PARAM_TEXT, 1, 63, .pattern = "^[!-~]+$", .help = "a machine's name" },
 	{ "secret", PARAM_TEXT, 1, 63, .pattern = "^[a-z_][a-z0-9._-]*$", .help = "a secret's name" },
 	{ "image", PARAM_TEXT, 1, 127, .pattern = "^[a-z0-9][a-z0-9._-]*$", .help = "an image's name" },
-	{ "app", PARAM_TEXT, 1, 19, .pattern = "^[1-9][0-9]*$", .help = "an app by its number" },
+	{ "app", PARAM_TEXT, 1, 19, .help = "an app by its number" },
 	{ "type", PARAM_TEXT, 1, 63, .pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$", .help = "a kind of machine" },
 	{ 0 }
 };
