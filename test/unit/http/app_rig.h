@@ -36,6 +36,23 @@ static inline int rig_listen(const struct rig_app *a)
 	return fd;
 }
 
+/* Where the task of a shown job was put. */
+static inline void rig_where(struct rig_app *a, const struct answer *shown)
+{
+	AUTO_DOC struct doc *job =
+		doc_parse_json(shown->body.data, shown->body.len, NULL);
+	const struct doc_node *task = job ? doc_get(doc_root(job), "tasks")->first : NULL;
+	const struct doc_node *port = task ? doc_get(task, "ports") : NULL;
+
+	if (!port || !port->first) {
+		printf("Bail out! the app has no port\n");
+		exit(1);
+	}
+	snprintf(a->address, sizeof a->address, "%s", doc_str(task, "address", ""));
+	a->port = atoi(port->first->text);
+	a->listener = -1;
+}
+
 /* Submits it and waits until it runs. */
 static inline void rig_app_start(const struct fixture *f, struct rig_app *a,
 				 const char *spec)
@@ -55,12 +72,7 @@ static inline void rig_app_start(const struct fixture *f, struct rig_app *a,
 		if (strstr(buf_str(&r.body), "\"state\":\"running\""))
 			break;
 	}
-	AUTO_DOC struct doc *job = doc_parse_json(buf_str(&r.body), r.body.len, NULL);
-	const struct doc_node *task = doc_get(doc_root(job), "tasks")->first;
-	snprintf(a->address, sizeof a->address, "%s", doc_str(task, "address", ""));
-	str_to_i64(doc_get(task, "ports")->first->text, 1, 65535, &(int64_t){ 0 });
-	a->port = atoi(doc_get(task, "ports")->first->text);
-	a->listener = -1;
+	rig_where(a, &r);
 	buf_fini(&r.body);
 	client_close(&c);
 }
