@@ -295,8 +295,7 @@ static void take_value(struct metric_run *run, const struct event_record *r,
 	}
 }
 
-/* -1: the record is no event; what was good before is taken. */
-static int take_record(struct metric_run *run, const uint8_t *data, size_t len)
+int board_take(struct metric_run *run, const uint8_t *data, size_t len)
 {
 	struct event_record r;
 	struct event_walk walk = { 0 };
@@ -348,7 +347,7 @@ static void read_records(struct event_file *f, struct metric_set *set,
 		*budget -= r->offset - at;
 		if (got == RECORD_LONG)
 			tell_strange(set, f, at, "is longer than 64 MiB and passed over");
-		else if (take_record(f->run, data, (size_t)len) < 0)
+		else if (board_take(f->run, data, (size_t)len) < 0)
 			tell_strange(set, f, at, "is whole but is no event; passed over");
 	}
 	f->more = got == RECORD_HERE || got == RECORD_LONG;

@@ -35,3 +35,5 @@ const char *board_problem(const struct board *b, size_t *at);
 void board_find(struct board *b); /* which folder its path means now */
 bool board_same(const struct board *a,
 		const struct board *b); /* one and the same folder */
+/* One whole record of a run.  -1: it is no event; what was good before is taken. */
+int board_take(struct metric_run *run, const uint8_t *data, size_t len);
