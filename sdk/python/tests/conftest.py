@@ -2,7 +2,6 @@
 """What the tests share: a real yard of their own, on a socket in a folder of its own."""
 import json
 import os
-import shutil
 import socket
 import sys
 import threading
@@ -165,5 +164,6 @@ def job_json(lines):
     return json.loads([line for line in lines if line.startswith("{")][-1])
 
 
-def clean(path):
-    shutil.rmtree(path, ignore_errors=True)
+def rand_bytes(rng, count):
+    """Random.randbytes, which Python 3.8 has not."""
+    return rng.getrandbits(8 * count).to_bytes(count, "little") if count else b""

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connections that break: nothing is done twice, nothing of a log is missed or seen twice."""
 import os
+import subprocess
+import sys
 import threading
 import uuid
 
 import pytest
-from conftest import Yard, until
+from conftest import ROOT, Yard, until
 
 from trainyard._logs import Follower, Printer, Record, lines
 from trainyard.errors import ApiError, ConnectionFailed, NotFound, UntrustedServer
@@ -112,19 +114,21 @@ def test_many_threads_use_one_session(session):
     assert len(session._http._idle) <= 8
 
 
-def test_a_forked_child_has_connections_of_its_own(session):
-    session.nodes()
-    r, w = os.pipe()
+FORKED = """import os, sys
+from trainyard.session import Session
+with Session() as s:
+    s.nodes()
     pid = os.fork()
+    ok = bool(s.nodes())
     if pid == 0:
-        try:
-            os.write(w, b"ok" if session.nodes() else b"no")
-        finally:
-            os._exit(0)
-    os.waitpid(pid, 0)
-    assert os.read(r, 2) == b"ok" and session.nodes()
-    os.close(r)
-    os.close(w)
+        os._exit(0 if ok else 1)
+    sys.exit(os.waitpid(pid, 0)[1] or not s.nodes())
+"""
+
+
+def test_a_forked_child_has_connections_of_its_own(yard):
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60,
+                   env=dict(os.environ, PYTHONPATH=str(ROOT / "sdk" / "python")))
 
 
 def test_errors_of_the_server_keep_their_parts(session):
@@ -137,39 +141,42 @@ def test_errors_of_the_server_keep_their_parts(session):
     assert "commandx: there is no such field" in str(e2.value)
 
 
-class TestTls:
-    @pytest.fixture(scope="class")
-    @classmethod
-    def far(cls, tmp_path_factory):
-        y = Yard(tmp_path_factory.mktemp("tls"), "--listen", "127.0.0.1:0", "--tls", "on").start()
-        yield y
-        y.stop()
+@pytest.fixture(scope="module")
+def far(tmp_path_factory):
+    y = Yard(tmp_path_factory.mktemp("tls"), "--listen", "127.0.0.1:0", "--tls", "on").start()
+    yield y
+    y.stop()
 
-    @pytest.fixture(scope="class")
-    @classmethod
-    def token(cls, far):
-        return far.token("ada")
 
-    def test_a_pinned_certificate_is_trusted(self, far, token):
-        with Session(far.https, token, fingerprint=far.fingerprint) as s:
-            assert s.nodes() and not s.here
+@pytest.fixture(scope="module")
+def token(far):
+    return far.token("ada")
 
-    def test_one_that_nobody_vouches_for_is_not(self, far, token):
-        with pytest.raises(UntrustedServer, match="yard login"):
-            Session(far.https, token).nodes()
 
-    def test_another_than_the_pinned_one_is_not(self, far, token):
-        with pytest.raises(UntrustedServer, match="changed: was SHA256:AB:AB.*is SHA256:"):
-            Session(far.https, token, fingerprint="ab" * 32).nodes()
+def test_a_pinned_certificate_is_trusted(far, token):
+    with Session(far.https, token, fingerprint=far.fingerprint) as s:
+        assert s.nodes() and not s.here
 
-    def test_an_authority_vouches(self, far, token, monkeypatch):
-        monkeypatch.setenv("SSL_CERT_FILE", str(far.state / "tls" / "cert.pem"))
-        assert Session(far.https, token).nodes()
 
-    def test_without_a_token_one_is_told_how(self, far):
-        with pytest.raises(ApiError, match="YARD_TOKEN") as e:
-            Session(far.https, fingerprint=far.fingerprint).nodes()
-        assert e.value.status == 401
+def test_a_certificate_that_nobody_vouches_for_is_not_trusted(far, token):
+    with pytest.raises(UntrustedServer, match="yard login"):
+        Session(far.https, token).nodes()
+
+
+def test_another_certificate_than_the_pinned_one_is_not_trusted(far, token):
+    with pytest.raises(UntrustedServer, match="changed: was SHA256:AB:AB.*is SHA256:"):
+        Session(far.https, token, fingerprint="ab" * 32).nodes()
+
+
+def test_an_authority_vouches(far, token, monkeypatch):
+    monkeypatch.setenv("SSL_CERT_FILE", str(far.state / "tls" / "cert.pem"))
+    assert Session(far.https, token).nodes()
+
+
+def test_without_a_token_one_is_told_how(far):
+    with pytest.raises(ApiError, match="YARD_TOKEN") as e:
+        Session(far.https, fingerprint=far.fingerprint).nodes()
+    assert e.value.status == 401
 
 
 def test_lines_of_several_tasks_are_not_torn():

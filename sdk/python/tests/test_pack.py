@@ -10,7 +10,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import write_files
+from conftest import rand_bytes, write_files
 
 from trainyard import _pack
 from trainyard._ignore import Ignore, glob
@@ -36,7 +36,7 @@ def test_the_archive_is_the_one_that_yard_makes(yard, tmp_path):
         if path.exists():
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(rng.randbytes(rng.choice([0, 1, 511, 512, 513, 5000])))
+        path.write_bytes(rand_bytes(rng, rng.choice([0, 1, 511, 512, 513, 5000])))
         path.chmod(rng.choice([0o644, 0o755, 0o600]))
     (top / "inside").symlink_to("sub/" + "z" * 120)
     (top / "outside").symlink_to("../secret")

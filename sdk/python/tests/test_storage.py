@@ -9,7 +9,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, until, write_files
+from conftest import ROOT, rand_bytes, until, write_files
 
 from trainyard import Estimator, _transfer, inputs, storage
 from trainyard.errors import ApiError, ConnectionFailed, NotFound, TransferError
@@ -49,7 +49,7 @@ def test_a_tree_goes_up_and_comes_down(yard, tmp_path):
     write_files(tmp_path / "up", {"a/b/c.txt": "c", "run.sh": "#!/bin/sh\n", "ein name ü%&?#": "x",
                                   ".hidden": "h", "empty": ""})
     (tmp_path / "up" / "run.sh").chmod(0o755)
-    (tmp_path / "up" / "bytes").write_bytes(rng.randbytes(300000))
+    (tmp_path / "up" / "bytes").write_bytes(rand_bytes(rng, 300000))
     (tmp_path / "up" / "none").mkdir()
     (tmp_path / "up" / "broken").symlink_to("nowhere")
     os.utime(tmp_path / "up" / "empty", (1e9, 1e9))
@@ -130,7 +130,7 @@ def small_parts(monkeypatch):
 
 
 def test_a_killed_upload_goes_on(yard, tmp_path, small_parts, cutter):
-    data = random.Random(1).randbytes(PARTS << 18)
+    data = rand_bytes(random.Random(1), PARTS << 18)
     (tmp_path / "big").write_bytes(data)
     place, c = fresh() + "/big", cutter(None)
     kill_half_way(c, "upload", str(tmp_path / "big"), place)
@@ -143,7 +143,7 @@ def test_a_killed_upload_goes_on(yard, tmp_path, small_parts, cutter):
 
 
 def test_a_killed_download_goes_on(yard, tmp_path, small_parts, cutter):
-    data = random.Random(2).randbytes(PARTS << 18)
+    data = rand_bytes(random.Random(2), PARTS << 18)
     place, c = fresh() + "/big", cutter(None)
     storage.write(place, data)
     (tmp_path / "down").mkdir()
@@ -158,7 +158,7 @@ def test_a_killed_download_goes_on(yard, tmp_path, small_parts, cutter):
 
 
 def test_a_download_over_connections_that_break_is_whole(yard, cutter, tmp_path, monkeypatch):
-    data = random.Random(4).randbytes(3 << 20)
+    data = rand_bytes(random.Random(4), 3 << 20)
     place = fresh()
     storage.write(place, data)
     monkeypatch.setattr(_transfer, "PART_BYTES", 1 << 20)
