@@ -164,7 +164,7 @@ static void add_stage(struct scene *v)
 	static const char find[] =
 		"p=$(command -v python3 || command -v python) || "
 		"{ echo 'there is no Python in PATH to install requirements for' >&2; exit 127; }\n"
-		"exec \"$p\" -m pip install \"$@\"";
+		"exec \"$p\" -m pip install \"$@\" >&2"; /* stdout is the command's alone */
 	const char *argv[12] = { "sh", "-c", find, "pip", "-r", REQUIREMENTS };
 	size_t argc = 6;
 

@@ -208,7 +208,7 @@ static void lines_mean_the_same(void)
 			       line, text, before, after);
 	}
 	IS_INT(differ, 0, "lines mean what they meant");
-	OK(fine > 60, "many of which were right shell (%d)", fine);
+	OK(fine > 30, "many of which were right shell (%d)", fine);
 }
 
 /* And with values that would do something, were they ever read as more than a value, no
