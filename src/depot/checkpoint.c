@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -81,10 +83,12 @@ static int next_entry(DIR *dir, const char **name, struct stat *st)
 	return 0;
 }
 
+/* No link on the way, neither: one may have been put there since the path was found. */
 static DIR *open_folder(int at, const char *name)
 {
-	AUTO_FD int fd =
-		openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct open_how how = { .flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	AUTO_FD int fd = (int)syscall(SYS_openat2, at, name, &how, sizeof how);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
 	if (dir)
