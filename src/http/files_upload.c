@@ -20,7 +20,7 @@ char *files_upload_path(struct exchange *ex, struct err *err)
 		return NULL;
 	}
 	return upload_path(storage_uploads(s), ex->param[0],
-			   principal_is_admin(ex->who) ? NULL : ex->who->name, err);
+			   ex->who->role == ROLE_ADMIN ? NULL : ex->who->name, err);
 }
 
 static void answer_view(struct file_ask *a)
@@ -73,8 +73,8 @@ void handle_upload_begin(struct exchange *ex)
 	files_run(a, begin_work, answer_view);
 }
 
-/* Of one that is under way, and whose place the caller may still write to. */
-static struct file_ask *ask_upload(struct exchange *ex)
+/* Of one that is under way, and at whose place the caller still has those rights. */
+static struct file_ask *ask_upload(struct exchange *ex, unsigned rights)
 {
 	struct err err;
 	AUTO_FREE char *path = files_upload_path(ex, &err);
@@ -83,7 +83,7 @@ static struct file_ask *ask_upload(struct exchange *ex)
 		answer_error(ex, &err);
 		return NULL;
 	}
-	struct file_ask *a = files_ask(ex, path, VOLUME_WRITE);
+	struct file_ask *a = files_ask(ex, path, rights);
 	if (a)
 		memcpy(a->id, ex->param[0], strnlen(ex->param[0], sizeof a->id - 1));
 	return a;
@@ -96,7 +96,7 @@ static void show_work(struct file_ask *a)
 
 void handle_upload_show(struct exchange *ex)
 {
-	struct file_ask *a = ask_upload(ex);
+	struct file_ask *a = ask_upload(ex, VOLUME_READ);
 
 	if (a)
 		files_run(a, show_work, answer_view);
@@ -131,7 +131,7 @@ void handle_upload_finish(struct exchange *ex)
 		answer_error(ex, &err);
 		return;
 	}
-	struct file_ask *a = ask_upload(ex);
+	struct file_ask *a = ask_upload(ex, VOLUME_WRITE);
 	if (!a)
 		return;
 	a->has_sum = sum != NULL;
@@ -156,7 +156,7 @@ static void cancel_answer(struct file_ask *a)
 
 void handle_upload_cancel(struct exchange *ex)
 {
-	struct file_ask *a = ask_upload(ex);
+	struct file_ask *a = ask_upload(ex, VOLUME_WRITE);
 
 	if (a)
 		files_run(a, cancel_work, cancel_answer);

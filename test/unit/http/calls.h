@@ -9,6 +9,8 @@
 
 #define NO_HASH "0000000000000000000000000000000000000000000000000000000000000000"
 
+#define NO_UPLOAD "00000000000000000000000000000000"
+
 struct call {
 	const char *name;   /* of the route */
 	const char *target; /* behind WIRE_PREFIX, unless the route is of the root */
@@ -62,6 +64,39 @@ static const struct call calls[] = {
 	{ "show_app", "/apps/2", .status = 404 },
 	{ "end_app", "/apps/5" },
 	{ "end_app", "/apps/2", .status = 404 },
+	{ "list_files", "/files" },
+	{ "list_files", "/files?path=/jobs&limit=2" },
+	{ "put_file", "/files/content?path=a.txt", "0123456789" },
+	{ "put_file", "/files/content?path=a.txt&modified_ms=1700000000000&executable=true&sync=false", "0123456789", "Yard-Checksum: crc32c=280c069e\r\n", 200 },
+	{ "put_file", "/files/content?path=a.txt", "0123456789", "If-None-Match: *\r\n", 409 },
+	{ "put_file", "/files/content?path=a.txt", "0123456789", "Yard-Checksum: crc32c=00000000\r\n", 400 },
+	{ "put_file", "/files/content?path=no/such/a.txt", "0123456789", .status = 404 },
+	{ "put_file", "/files/content?path=some/such/a.txt&parents=true", "" },
+	{ "list_files", "/files?path=~&limit=1" },
+	{ "list_files", "/files?path=a.txt", .status = 409 },
+	{ "stat_file", "/files/stat?path=a.txt" },
+	{ "stat_file", "/files/stat?path=/pfs" },
+	{ "stat_file", "/files/stat?path=b.txt", .status = 404 },
+	{ "get_file", "/files/content?path=a.txt" },
+	{ "get_file", "/files/content?path=a.txt", NULL, "Range: bytes=2-4\r\n", 206 },
+	{ "head_file", "/files/content?path=a.txt" },
+	{ "make_folder", "/files/folders", "{\"path\":\"d\"}" },
+	{ "make_folder", "/files/folders", "{\"path\":\"d\"}", .status = 409 },
+	{ "move_file", "/files/move", "{\"from\":\"a.txt\",\"to\":\"d/b.txt\"}" },
+	{ "move_file", "/files/move", "{\"from\":\"d\",\"to\":\"d/e\"}", .status = 400 },
+	{ "file_usage", "/files/usage?path=d" },
+	{ "sync_files", "/files/sync" },
+	{ "begin_upload", "/files/uploads", "{\"path\":\"up\",\"size\":0,\"modified_ms\":5}" },
+	{ "begin_upload", "/files/uploads", "{\"path\":\"up\",\"size\":0,\"modified_ms\":5}", .status = 200 },
+	{ "show_upload", "/files/uploads/$UPLOAD" },
+	{ "put_part", "/files/uploads/$UPLOAD/parts/0", "x", .status = 400 },
+	{ "finish_upload", "/files/uploads/$UPLOAD/finish", "{\"checksum\":\"crc32c=00000000\"}" },
+	{ "begin_upload", "/files/uploads", "{\"path\":\"up2\",\"size\":1}" },
+	{ "put_part", "/files/uploads/$UPLOAD/parts/0", "x" },
+	{ "cancel_upload", "/files/uploads/$UPLOAD" },
+	{ "show_upload", "/files/uploads/$UPLOAD", .status = 404 },
+	{ "remove_file", "/files?path=d", .status = 409 },
+	{ "remove_file", "/files?path=d&recursive=true" },
 	{ "has_code", "/code/" NO_HASH, .status = 404 },
 	{ "put_code", "/code/" NO_HASH, "no tar", .status = 400 },
 	{ "show_quota", "/quotas/user/ann" },

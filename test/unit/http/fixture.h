@@ -22,6 +22,8 @@
 #include "base/str.h"
 #include "catalog/catalog.h"
 #include "codec/http.h"
+#include "depot/storage.h"
+#include "depot/volume_setup.h"
 #include "engine/engine.h"
 #include "http/server.h"
 #include "secret/secret.h"
@@ -36,6 +38,7 @@ struct fixture {
 	int conns_per_user, conns_per_address, conns_max;
 	int64_t app_connect_ms, app_answer_ms, app_idle_ms;
 	int64_t uid_base; /* 0: private mode */
+	int64_t storage_quota;
 	int tcp_port;
 	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
 	pthread_t thread;
@@ -133,6 +136,36 @@ static struct secrets *fixture_secrets(const struct fixture *f, struct who *who)
 							.arg = who });
 }
 
+static bool fixture_is_group(void *arg, const char *group)
+{
+	return who_group(arg, group) != NULL;
+}
+
+static int fixture_output(void *arg, const struct volume_who *who, int64_t job,
+			  const char *output, struct volume_output *out, struct err *err)
+{
+	(void)arg, (void)output, (void)out;
+	return err_set(err, ERR_NOT_FOUND, "no job %lld that %s may see", (long long)job,
+		       who->name);
+}
+
+static struct volume *fixture_volume(const struct fixture *f, struct who *who)
+{
+	AUTO_FREE char *root = str_printf("%s/pfs", f->dir);
+	struct err err = { 0 };
+	struct volume *v = volume_create(
+		&(struct volume_config){ .root = root,
+					 .quota_bytes = f->storage_quota,
+					 .outside = { .in_group = fixture_in_group,
+						      .is_group = fixture_is_group,
+						      .output = fixture_output,
+						      .arg = who } },
+		&err);
+
+	fixture_must(v, &err);
+	return v;
+}
+
 static void *fixture_run(void *arg)
 {
 	struct fixture *f = arg;
@@ -155,6 +188,9 @@ static void *fixture_run(void *arg)
 	struct who *who =
 		who_create(f->world, &(struct who_rules){ getuid(), f->uid_base });
 	struct secrets *secrets = fixture_secrets(f, who);
+	struct volume *volume = fixture_volume(f, who);
+	struct storage *storage = storage_create(f->world, volume, f->dir, &err);
+	fixture_must(storage, &err);
 	struct catalog *catalog = catalog_create(f->world);
 	struct yard_doc_sink sinks[] = {
 		{ CATALOG_IMAGE_KIND, catalog_apply_image, catalog },
@@ -180,6 +216,7 @@ static void *fixture_run(void *arg)
 		&(struct http_config){ .world = f->world,
 				       .yard = yard,
 				       .depot = depot,
+				       .storage = storage,
 				       .tls = f->tls,
 				       .daemon_uid = getuid(),
 				       .head_ms = f->head_ms,
@@ -212,6 +249,7 @@ static void *fixture_run(void *arg)
 	fixture_must(read(f->stop[0], &asked, 1) == 1, &err);
 	world_watch_destroy(watch);
 	http_server_close(f->http);
+	storage_close(storage);
 	yard_destroy(yard);
 	engine_sim_machine_destroy(f->machine);
 	depot->ops->destroy(depot);
@@ -222,6 +260,8 @@ static void *fixture_run(void *arg)
 	catalog_destroy(catalog);
 	world_destroy(f->world);
 	http_server_destroy(f->http);
+	storage_destroy(storage);
+	volume_destroy(volume);
 	return NULL;
 }
 

@@ -20,6 +20,7 @@ static const char *const whose_words[] = { "their own", "their group's", "a stra
 #define MATE   "gus" /* in the group of vic and mia */
 #define OTHER  "sam" /* in another one */
 #define SECRET "correct horse battery"
+#define HOME   "/pfs/local/home/$OWNER"
 
 /* What the path's object is, by its first parameter, for rules that leave it to the
  * handler: who may, and what one who may not is told. */
@@ -40,6 +41,14 @@ static const struct {
 	{ "put_code", LAW_NONE },     { "secrets_of", LAW_SELF },
 	{ "set_secret", LAW_SELF },   { "remove_secret", LAW_SELF },
 	{ "set_image", LAW_NONE },    { "remove_image", LAW_NONE },
+	{ "list_files", LAW_SELF },   { "remove_file", LAW_SELF },
+	{ "stat_file", LAW_SELF },    { "get_file", LAW_SELF },
+	{ "head_file", LAW_SELF },    { "put_file", LAW_SELF },
+	{ "make_folder", LAW_SELF },  { "move_file", LAW_SELF },
+	{ "file_usage", LAW_SELF },   { "sync_files", LAW_SELF },
+	{ "begin_upload", LAW_SELF }, { "show_upload", LAW_SELF },
+	{ "put_part", LAW_SELF },     { "finish_upload", LAW_SELF },
+	{ "cancel_upload", LAW_SELF },
 	{ "show_instance_type", LAW_NONE },
 	{ "show_app", LAW_GROUP },    { "end_app", LAW_APP },
 	{ "list_events", LAW_NONE },  { "show_node", LAW_NONE },
@@ -62,6 +71,18 @@ static const struct {
 	{ "set_group", "{}", "" },
 	{ "add_token", "{\"life\":\"1h\"}", "" },
 	{ "put_code", "no tar", "" },
+	{ "list_files", NULL, "?path=" HOME },
+	{ "remove_file", NULL, "?path=" HOME "/gone" },
+	{ "stat_file", NULL, "?path=" HOME "/f" },
+	{ "get_file", NULL, "?path=" HOME "/f" },
+	{ "head_file", NULL, "?path=/mnt/user/$OWNER/f" },
+	{ "put_file", "bytes", "?path=" HOME "/p&sync=false" },
+	{ "make_folder", "{\"path\":\"" HOME "/d\",\"parents\":true}", "" },
+	{ "move_file", "{\"from\":\"" HOME "/gone\",\"to\":\"" HOME "/m\"}", "" },
+	{ "file_usage", NULL, "?path=" HOME },
+	{ "sync_files", NULL, "?path=" HOME },
+	{ "begin_upload", "{\"path\":\"" HOME "/u\",\"size\":5}", "" },
+	{ "put_part", "bytes", "" },
 	{ "login", "{}", "" },
 	{ "login_first", "{}", "" },
 	{ "set_secret", "{\"value\":\"v\"}", "" },
@@ -152,6 +173,31 @@ static int64_t job_of(const char *token)
 }
 
 static int64_t vics_job;
+static char vics_upload[64];
+
+/* A file in their home, which is there from then on; and an upload under way. */
+static void fill_home(const char *token, char upload[64])
+{
+	char body[64];
+	struct answer a = { 0 };
+
+	go(&a, token, "PUT", "/files/content?path=f", "bytes");
+	must(a.status / 100 == 2, &a, "put a file");
+	snprintf(body, sizeof body, "{\"path\":\"u%d\",\"size\":5}", ++serial);
+	go(&a, token, "POST", "/files/uploads", body);
+	must(a.status == 201 && field(&a, "upload", upload, 64), &a, "begin an upload");
+	buf_fini(&a.body);
+}
+
+static void fill_homes(void)
+{
+	char ignored[64];
+
+	fill_home(mate, ignored);
+	fill_home(other, ignored);
+	for (int c = VIEWER; c < CALLER_COUNT; c++)
+		fill_home(full[c], c == VIEWER ? vics_upload : ignored);
+}
 
 static void set_up(void)
 {
@@ -180,6 +226,7 @@ static void set_up(void)
 		must(a.status == 201 && field(&a, "token", weak[c], 128), &a, "token");
 	}
 	vics_job = job_of(full[VIEWER]);
+	fill_homes();
 	go(&a, root, "PATCH", "/users/vic", "{\"role\":\"viewer\"}");
 	must(a.status == 200, &a, "make a viewer");
 	buf_fini(&a.body);
@@ -366,6 +413,14 @@ static void add_app(struct buf *out, enum caller c, enum whose w)
 	buf_fini(&a.body);
 }
 
+static void add_upload(struct buf *out, enum caller c, enum whose w)
+{
+	char id[64];
+
+	fill_home(token_of(c, w), id);
+	buf_adds(out, id);
+}
+
 static bool add_param(struct buf *out, const struct route *r, const char *name,
 		      size_t len, enum caller c, enum whose w)
 {
@@ -392,6 +447,12 @@ static bool add_param(struct buf *out, const struct route *r, const char *name,
 		buf_adds(out, owner_of(c, w));
 	else if (IS_PARAM(":secret"))
 		buf_adds(out, "s");
+	else if (IS_PARAM(":upload") && c == VIEWER && w == OWN)
+		buf_adds(out, vics_upload);
+	else if (IS_PARAM(":upload"))
+		add_upload(out, c, w);
+	else if (IS_PARAM(":part"))
+		buf_adds(out, "0");
 	else if (IS_PARAM(":image"))
 		buf_adds(out, "img");
 	else if (IS_PARAM(":type"))
@@ -401,6 +462,22 @@ static bool add_param(struct buf *out, const struct route *r, const char *name,
 	else
 		return false;
 	return true;
+}
+
+/* With whose it is, and a number of its own, where the text asks for them. */
+static void add_text(struct buf *out, const char *text, const char *owner)
+{
+	for (; *text; text++) {
+		if (str_starts(text, "$OWNER")) {
+			buf_adds(out, owner);
+			text += strlen("$OWNER") - 1;
+		} else if (str_starts(text, "$N")) {
+			buf_printf(out, "%d", ++serial);
+			text++;
+		} else {
+			buf_addc(out, *text);
+		}
+	}
 }
 
 static bool make_target(struct buf *out, const struct route *r, enum caller c,
@@ -422,21 +499,22 @@ static bool make_target(struct buf *out, const struct route *r, enum caller c,
 	}
 	for (size_t i = 0; i < COUNT_OF(requests); i++)
 		if (str_eq(requests[i].name, r->name))
-			buf_adds(out, requests[i].query);
+			add_text(out, requests[i].query, owner_of(c, w));
 	return true;
 }
 
-static char *make_body(const struct route *r)
+static char *make_body(const struct route *r, const char *owner)
 {
 	const char *body = r->takes == ROUTE_NO_BODY ? NULL : "{}";
 
 	for (size_t i = 0; i < COUNT_OF(requests); i++)
 		if (str_eq(requests[i].name, r->name))
 			body = requests[i].body;
-	const char *hole = body ? strstr(body, "$N") : NULL;
-	if (!hole)
-		return mem_strdup(body);
-	return str_printf("%.*s%d%s", (int)(hole - body), body, ++serial, hole + 2);
+	if (!body)
+		return NULL;
+	AUTO_BUF struct buf text = { 0 };
+	add_text(&text, body, owner);
+	return mem_strdup(buf_str(&text));
 }
 
 /* What was answered, as a verdict.  What the rule let pass may still fail for what it
@@ -445,6 +523,8 @@ static bool fits(const struct route *r, const struct answer *a, enum verdict wan
 {
 	bool login = str_eq(r->name, "login") || str_eq(r->name, "login_first");
 	bool maybe_missing = str_eq(r->name, "has_code") || strstr(r->name, "secret") ||
+			     str_eq(r->name, "remove_file") ||
+			     str_eq(r->name, "move_file") ||
 			     str_eq(r->name, "remove_image") ||
 			     str_eq(r->name, "remove_instance_type");
 
@@ -469,7 +549,7 @@ static void one(const struct route *r, enum caller c, bool read_only, enum whose
 		add_secret(owner_of(c, w), token_of(c, w));
 	if (!make_target(&target, r, c, w))
 		return;
-	AUTO_FREE char *body = make_body(r);
+	AUTO_FREE char *body = make_body(r, owner_of(c, w));
 	go(&a, token, r->method, buf_str(&target), body);
 	if (!fits(r, &a, want)) {
 		wrong++;

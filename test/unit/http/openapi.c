@@ -176,6 +176,7 @@ static bool may_answer(const struct route *r, int status)
 
 /* The last token that was made: what later calls name by $TOKEN and $ID. */
 static char token_text[128], token_id[32];
+static char upload_id[64]; /* the same of uploads: $UPLOAD */
 
 static void keep_token(const struct answer *a)
 {
@@ -189,17 +190,29 @@ static void keep_token(const struct answer *a)
 	doc_destroy(d);
 }
 
+static void keep_upload(const struct answer *a)
+{
+	struct doc *d = doc_parse_json(buf_str(&a->body), a->body.len, NULL);
+
+	snprintf(upload_id, sizeof upload_id, "%s",
+		 d ? doc_str(doc_root(d), "upload", "") : "");
+	doc_destroy(d);
+}
+
 static char *filled(const char *text)
 {
 	struct buf out = { 0 };
 
 	for (const char *at = text; at && *at;) {
-		bool is_token = str_starts(at, "$TOKEN"), is_id = str_starts(at, "$ID");
-		if (is_token || is_id)
-			buf_adds(&out, is_token ? token_text : token_id);
+		bool is_token = str_starts(at, "$TOKEN"), is_id = str_starts(at, "$ID"),
+		     is_upload = str_starts(at, "$UPLOAD");
+		if (is_token || is_id || is_upload)
+			buf_adds(&out, is_token ? token_text
+				       : is_id  ? token_id
+						: upload_id);
 		else
 			buf_addc(&out, *at);
-		at += is_token ? 6 : is_id ? 3 : 1;
+		at += is_upload ? 7 : is_token ? 6 : is_id ? 3 : 1;
 	}
 	return text ? buf_take(&out) : NULL;
 }
@@ -238,6 +251,8 @@ static void one_call(struct fixture *f, const struct call *c)
 	free(headers);
 	if (str_eq(r->answer, "new_token") && a.status == 201)
 		keep_token(&a);
+	if (str_eq(r->answer, "upload") && a.status == 201)
+		keep_upload(&a);
 	if (want == 101) {
 		OK(a.status == 101, "%s switches", c->name);
 		close(f->shim);
@@ -274,6 +289,8 @@ static void some_target(const struct route *r, struct buf *out)
 			buf_adds(out, str_starts(at, ":job")     ? "2"
 				      : str_starts(at, ":hash")  ? NO_HASH
 				      : str_starts(at, ":scope") ? "user"
+				      : str_starts(at, ":part")  ? "0"
+				      : str_starts(at, ":upload") ? NO_UPLOAD
 								 : "nobody");
 		else
 			buf_addc(out, *at);
