@@ -16,7 +16,7 @@ PREFIX  ?= /usr/local
 DESTDIR ?=
 BUILD   ?= build
 # yard-tls.so is what yard loads for https.
-PROGRAMS = $(BUILD)/yard $(BUILD)/yardd $(BUILD)/yard-shim $(BUILD)/yard-unpack $(BUILD)/yard-tls.so
+PROGRAMS = $(BUILD)/yard $(BUILD)/yardd $(BUILD)/yard-shim $(BUILD)/yard-unpack $(BUILD)/yard-fetch $(BUILD)/yard-tls.so
 
 .PHONY: all build run test test-full bench lint install clean setup-%
 .NOTPARALLEL:
