@@ -2,6 +2,7 @@
 #include "base/crc32c.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static uint32_t table[8][256]; /* [n]: a byte with n bytes of zero behind it */
 static bool has_instruction;
+static atomic_bool is_prepared;
 
 static void prepare(void)
 {
@@ -37,6 +39,7 @@ static void prepare(void)
 		for (int i = 0; i < 256; i++)
 			table[n][i] =
 				table[n - 1][i] >> 8 ^ table[0][table[n - 1][i] & 0xff];
+	atomic_store_explicit(&is_prepared, true, memory_order_release);
 }
 
 static uint32_t by_table(uint32_t crc, const uint8_t *p, size_t len)
@@ -62,6 +65,13 @@ by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 		wide = _mm_crc32_u64(wide, word);
 	}
 	crc = (uint32_t)wide;
+	if (len >= 4) {
+		uint32_t word;
+		memcpy(&word, p, sizeof word);
+		crc = _mm_crc32_u32(crc, word);
+		p += 4;
+		len -= 4;
+	}
 	for (; len; p++, len--)
 		crc = _mm_crc32_u8(crc, *p);
 	return crc;
@@ -72,7 +82,9 @@ by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 
 uint32_t crc32c_add(uint32_t crc, const void *data, size_t len)
 {
-	pthread_once(&once, prepare);
+	/* Of short runs, such as a length, the call of pthread_once() would be most. */
+	if (!atomic_load_explicit(&is_prepared, memory_order_acquire))
+		pthread_once(&once, prepare);
 	return ~(has_instruction ? by_instruction : by_table)(~crc, data, len);
 }
 

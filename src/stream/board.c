@@ -295,7 +295,7 @@ static void take_value(struct metric_run *run, const struct event_record *r,
 	}
 }
 
-int board_take(struct metric_run *run, const uint8_t *data, size_t len)
+static int take_whole(struct metric_run *run, const uint8_t *data, size_t len)
 {
 	struct event_record r;
 	struct event_walk walk = { 0 };
@@ -311,6 +311,17 @@ int board_take(struct metric_run *run, const uint8_t *data, size_t len)
 	while ((got = event_value_next(&r, &walk, &v)) > 0)
 		take_value(run, &r, &v);
 	return got;
+}
+
+int board_take(struct metric_run *run, const uint8_t *data, size_t len)
+{
+	struct event_plain plain;
+
+	if (!event_plain_read(data, len, &plain))
+		return take_whole(run, data, len);
+	struct series_point p = { plain.step, plain.time_ms, plain.number };
+	metric_run_number(run, plain.tag, plain.tag_len, &p);
+	return 0;
 }
 
 static void set_problem(struct event_file *f, const char *text)

@@ -193,3 +193,37 @@ int event_value_next(const struct event_record *r, struct event_walk *w,
 		w->summary = f.sub;
 	}
 }
+
+/* 0x09 time, [0x10 step], 0x2a n, 0x0a n, 0x0a n tag, 0x15 number: keys and lengths of one
+ * byte each, every length up to the record's end. */
+bool event_plain_read(const uint8_t *data, size_t len, struct event_plain *out)
+{
+	struct proto p = proto_of(data, len);
+	uint64_t bits, step = 0;
+	const uint8_t *at = data + 9;
+
+	if (len < 9 + 6 + 5 || len > 9 + 11 + 128 || data[0] != 0x09)
+		return false;
+	memcpy(&bits, data + 1, sizeof bits);
+	if (*at == 0x10) {
+		p.at = at + 1;
+		if (proto_varint(&p, &step) < 0)
+			return false;
+		at = p.at;
+	}
+	size_t left = (size_t)(p.end - at);
+	if (left < 6 + 5 || at[0] != 0x2a || at[1] != left - 2 || at[2] != 0x0a ||
+	    at[3] != left - 4 || at[4] != 0x0a || at[5] != left - 6 - 5 || at[1] > 0x7f)
+		return false;
+	const uint8_t *number = at + left - 5;
+	if (*number != 0x15)
+		return false;
+	uint32_t low;
+	memcpy(&low, number + 1, sizeof low);
+	*out = (struct event_plain){ .step = (int64_t)step,
+				     .time_ms = to_ms(double_of(le64toh(bits))),
+				     .tag = (const char *)at + 6,
+				     .tag_len = at[5],
+				     .number = float_of(le32toh(low)) };
+	return true;
+}

@@ -47,3 +47,13 @@ struct event_walk {
 };
 int event_value_next(const struct event_record *r, struct event_walk *w,
 		     struct event_value *out); /* 1, 0: no more, -1: no message */
+
+/* The one form that nearly all records have: a time, a step and one tag with its
+ * simple_value, in this order and nothing else.  Read at once; false: it may be anything. */
+struct event_plain {
+	int64_t step, time_ms;
+	const char *tag;
+	size_t tag_len;
+	double number;
+};
+bool event_plain_read(const uint8_t *data, size_t len, struct event_plain *out);

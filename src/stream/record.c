@@ -9,12 +9,23 @@
 #include "base/crc32c.h"
 #include "base/mem.h"
 
-#define USUAL_BYTES (256u << 10) /* stays in the processor's cache */
+#define USUAL_BYTES   (256u << 10) /* stays in the processor's cache */
+#define SHORT_LENGTHS 256
 
 struct record_buffer {
 	uint8_t *bytes;
 	size_t cap;
+	/* What the lengths of short records have for CRCs: nearly all are, and summing up a
+	 * length anew takes longer than its data's reading. */
+	uint32_t short_crcs[SHORT_LENGTHS];
 };
+
+static uint32_t crc_of_length(uint64_t len)
+{
+	uint64_t bytes = htole64(len);
+
+	return record_mask(crc32c_add(0, &bytes, sizeof bytes));
+}
 
 struct record_buffer *record_buffer_create(void)
 {
@@ -22,6 +33,8 @@ struct record_buffer *record_buffer_create(void)
 
 	b->bytes = mem_alloc(1, USUAL_BYTES);
 	b->cap = USUAL_BYTES;
+	for (uint64_t n = 0; n < SHORT_LENGTHS; n++)
+		b->short_crcs[n] = crc_of_length(n);
 	return b;
 }
 
@@ -61,6 +74,11 @@ static inline uint32_t read_u32(const uint8_t *p)
 
 	memcpy(&v, p, sizeof v);
 	return le32toh(v);
+}
+
+static bool has(const struct record_reader *r, uint64_t need)
+{
+	return r->to - r->from >= need;
 }
 
 /* Reads on behind what is there, until `need` bytes are or the file ends: 0; -1 with err. */
@@ -133,14 +151,15 @@ enum record_got record_next(struct record_reader *r, const uint8_t **data, uint6
 {
 	uint64_t n;
 
-	if (fill(r, RECORD_HEAD, err) < 0)
+	if (!has(r, RECORD_HEAD) && fill(r, RECORD_HEAD, err) < 0)
 		return RECORD_FAILED;
-	if (r->to - r->from < RECORD_HEAD)
+	if (!has(r, RECORD_HEAD))
 		return RECORD_WAIT;
 	const uint8_t *head = r->buffer->bytes + r->from;
 	memcpy(&n, head, sizeof n);
 	n = le64toh(n);
-	if (read_u32(head + 8) != record_mask(crc32c_add(0, head, 8)) ||
+	uint32_t crc = n < SHORT_LENGTHS ? r->buffer->short_crcs[n] : crc_of_length(n);
+	if (read_u32(head + 8) != crc ||
 	    n > (uint64_t)(INT64_MAX - r->offset) - RECORD_EXTRA) {
 		err_set(err, ERR_CORRUPT,
 			"the length of the record at byte %lld is corrupt",
@@ -152,9 +171,9 @@ enum record_got record_next(struct record_reader *r, const uint8_t **data, uint6
 		return RECORD_WAIT;
 	if (n > RECORD_MAX)
 		return pass_long(r, n, err);
-	if (fill(r, (size_t)n + RECORD_EXTRA, err) < 0)
+	if (!has(r, n + RECORD_EXTRA) && fill(r, (size_t)n + RECORD_EXTRA, err) < 0)
 		return RECORD_FAILED;
-	if (r->to - r->from < n + RECORD_EXTRA)
+	if (!has(r, n + RECORD_EXTRA))
 		return RECORD_WAIT;
 	*data = r->buffer->bytes + r->from + RECORD_HEAD;
 	if (read_u32(*data + n) != record_mask(crc32c_add(0, *data, n))) {

@@ -82,10 +82,12 @@ static bool replaces_last(const struct series_kept *group, double v)
 
 static void keep(struct series *s, const struct series_point *p, size_t bound)
 {
-	series_thin(s, bound - 1);
-	uint64_t stride = s->stride ? s->stride : 1, number = s->next++;
-	bool same = s->kept_count &&
-		    s->kept[s->kept_count - 1].number / stride == number / stride;
+	if (s->kept_count >= bound)
+		series_thin(s, bound - 1);
+	uint64_t number = s->next++;
+	/* A stride is a power of two: where a group begins is seen without a division. */
+	bool same = s->group < s->kept_count && s->stride > 1 &&
+		    (s->kept[s->group].number ^ number) < s->stride;
 	if (same && s->kept_count - s->group == GROUP_MAX &&
 	    replaces_last(s->kept + s->group, p->value)) {
 		s->kept[s->kept_count - 1] = (struct series_kept){ number, *p };
@@ -105,10 +107,13 @@ static void sum_up(struct series *s, double value)
 	if (s->count == 0)
 		s->min = s->max = NAN;
 	s->count++;
-	s->nan_count += isnan(value) ? 1 : 0;
-	if (less(value, s->min))
+	if (isnan(value)) {
+		s->nan_count++;
+		return;
+	}
+	if (!(value >= s->min)) /* also when there is none yet */
 		s->min = value;
-	if (less(-value, -s->max))
+	if (!(value <= s->max))
 		s->max = value;
 }
 

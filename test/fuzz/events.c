@@ -10,6 +10,7 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "stream/board.h"
+#include "stream/event_file.h"
 #include "stream/metrics.h"
 #include "stream/metrics_inside.h"
 
@@ -66,9 +67,32 @@ static void as_records(const uint8_t *data, size_t size)
 	metrics_destroy(m);
 }
 
+/* The quick way reads the same as the whole one, or leaves it to that. */
+static void both_ways(const uint8_t *data, size_t size)
+{
+	struct event_plain plain;
+	struct event_record r;
+	struct event_walk w = { 0 };
+	struct event_value v;
+
+	if (!event_plain_read(data, size, &plain))
+		return;
+	if (event_record_read(data, size, &r) < 0 || event_value_next(&r, &w, &v) != 1)
+		abort();
+	if (r.step != plain.step || r.time_ms != plain.time_ms ||
+	    v.kind != EVENT_NUMBER || v.tag_len != plain.tag_len ||
+	    memcmp(v.tag, plain.tag, v.tag_len) != 0 ||
+	    memcmp(&v.number, &plain.number, sizeof v.number) != 0)
+		abort();
+	if (event_value_next(&r, &w, &v) != 0 || r.restart || r.graph)
+		abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct metric_set set;
+
+	both_ways(data, size);
 
 	as_file(data, size);
 	as_records(data, size);
