@@ -57,6 +57,19 @@ def test_an_image_of_the_catalogue_runs(catalogue, yard):
     assert est.logs() == ["ran"]
 
 
+def test_kinds_of_machine_become_resources(yard):
+    from trainyard.session import get_default_session
+    s = get_default_session()
+    s._http.json("PUT", "/instance-types/tiny", value={"cpu_milli": 150, "memory_bytes": 64 << 20})
+    s._http.json("PUT", "/instance-types/vast", value={"cpu_milli": 1000000,
+                                                       "memory_bytes": 1 << 45})
+    job = Estimator(command="true", instance_type="tiny").fit(show_logs=False)
+    resources = job.spec["roles"][0]["resources"]
+    assert (resources["cpu"], resources["memory"]) == (0.15, "64Mi")
+    with pytest.raises(ValueError, match="as large as 'vast', the largest that fits is "):
+        Estimator(command="true", instance_type="vast").fit()
+
+
 def test_a_sixth_board_is_refused_and_the_five_are_named(yard):
     ests = [Estimator(command="true", instance_spec=SMALL) for _ in range(6)]
     for e in ests:

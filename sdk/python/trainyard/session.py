@@ -92,13 +92,26 @@ class Session:
 
     def instance_type(self, name: str) -> Dict[str, Any]:
         """One of them; also one that no list has and whose name tells what it is.  An error names
-        those that there are."""
+        those that there are, or the largest that fits."""
         try:
-            return dict(self._http.json("GET", "/instance-types/" + segment(name)))
+            found = dict(self._http.json("GET", "/instance-types/" + segment(name)))
         except NotFound:
             names = ", ".join(str(t["name"]) for t in self.instance_types() if t["fits"])
             raise ValueError("instance_type: this yard has no '%s'; it has: %s (or local, or give "
                              "instance_spec)" % (name, names or "none")) from None
+        if not found["fits"]:
+            raise ValueError("instance_type: no machine of this yard is as large as '%s'%s; see "
+                             "`yard instance-type ls`" % (name, self._nearest(found)))
+        return found
+
+    def _nearest(self, wanted: Dict[str, Any]) -> str:
+        """The largest of those that fit and have the same devices, in words."""
+        kinds = set(wanted["devices"])
+        fit = [t for t in self.instance_types() if t["fits"] and set(t["devices"]) == kinds]
+        if not fit:
+            return ""
+        most = max(fit, key=lambda t: (t["cpu_milli"], t["memory_bytes"]))
+        return ", the largest that fits is %s" % most["name"]
 
     def job_page(self, job_id: str) -> Optional[str]:
         """Where a job can be looked at in a browser; None by unix socket."""
