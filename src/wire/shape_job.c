@@ -9,7 +9,7 @@
 #define EXITS    "code signal oom stopped unstarted lost"
 #define EVENTS                                                                                  \
 	"submitted ready placed started exited stop grace-over collected retry requeued ended " \
-	"quota user audit priority member extended"
+	"quota user audit priority member extended progress"
 #define OPT      WIRE_OPTIONAL
 #define TIME     WIRE_INT, WIRE_NULL
 #define TIME_OPT WIRE_INT, WIRE_NULL | WIRE_OPTIONAL

@@ -129,6 +129,7 @@ static const struct wire_field settings_change[] = {
 	{ "log-limit", WIRE_TEXT, OPT | WIRE_NULL, "how much of one attempt's log is kept, such as 512Mi", .pattern = "^[1-9][0-9]{0,8}[KMG]i$" },
 	{ "code-keep", WIRE_TEXT, OPT | WIRE_NULL, "how long code is kept that no job uses, such as 30d", .pattern = "^[1-9][0-9]{0,3}[mhd]$" },
 	{ "max-jobs", WIRE_INT, OPT | WIRE_NULL, "jobs that have not ended, of one user who is not admin", .min = 1, .max = 100000000 },
+	{ "cache-size", WIRE_TEXT, OPT | WIRE_NULL, "how much of what was fetched from elsewhere is kept, such as 50Gi", .pattern = "^[1-9][0-9]{0,8}[KMG]i$" },
 	{ "max-priority", WIRE_INT, OPT | WIRE_NULL, "the highest priority of one who is not admin", .min = 1, .max = 1000 },
 	{ "plan-fair", WIRE_TEXT, OPT | WIRE_NULL, "whether shares of groups count", .words = "off on" },
 	{ "plan-age-bound", WIRE_TEXT, OPT | WIRE_NULL, "after so long a job goes before everybody, such as 1d; 0s: never", .pattern = SPAN },
