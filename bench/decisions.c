@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/depot_sim.h"
 #include "yard/yard.h"
 
 #define NODES   1250

@@ -24,6 +24,7 @@
 #include "base/units.h"
 #include "depot/files.h"
 #include "depot/layout.h"
+#include "depot/snapshot.h"
 #include "depot/tree.h"
 #include "pack/folder.h"
 

@@ -3,11 +3,6 @@
  *
  * An interface, because preparing and collecting touch disks: depot_files.c is real,
  * depot_sim.c takes virtual time and fails by seed.  Both calls mean "make it so".
- *
- * Layout below the state folder:
- *   code/<hash>/tree        an unpacked snapshot, read-only, shared by its jobs
- *   code/<hash>/users/<who> who has sent it whole; its folder's time is of its last use
- *   jobs/<id / 1000>/<id>/  output/<name>/, task-<rank>/attempt-<n>/ (log, mark, exit)
  */
 #pragma once
 
@@ -119,28 +114,5 @@ struct depot_rules {
 void depot_files_rules(struct depot *d, const struct depot_rules *r);
 /* The setting may change at any time; 0: cache.h says. */
 void depot_files_cache(struct depot *d, int64_t bytes);
-struct depot *depot_sim_create(struct world *w, int fail_percent);
-/* Its story of checkpoints, for the checks: whether a job's grow for ever, and which one an
- * attempt goes on from ("": none). */
-bool depot_sim_grows(int64_t job);
-void depot_sim_resume(int64_t job, int attempt, char out[32]);
-
-/* Code snapshots (real depot only): content-addressed archives.  A hash is no key to what
- * others sent: for a sender (principal_key) a snapshot is there once they have sent all of
- * it. */
-int depot_code_has(struct depot *d, const char *hash,
-		   const char *sender); /* 1 there (and used just now), 0 not */
-struct depot_upload; /* streams an archive in; its hash is checked at the end */
-struct depot_upload *depot_code_begin(struct depot *d, const char *hash,
-				      const char *sender, struct err *err);
-int depot_code_write(struct depot_upload *u, const void *data, size_t len,
-		     struct err *err);
-/* Takes the upload.  done: stored, unpacked and durable, or why not. */
-void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg);
-void depot_code_abort(struct depot_upload *u);
-/* Whether a live job needs it; asked on the loop. */
-typedef bool (*depot_code_used)(void *arg, const char *hash);
-/* Removes, by and by, what is of no live job and was not used for that long. */
-void depot_code_expire(struct depot *d, int64_t keep_ms, depot_code_used used, void *arg);
 /* Host folder of a job's output, for `yard show`; caller frees; NULL: no such output. */
 char *depot_output_path(struct depot *d, const struct job *j, const char *output);

@@ -5,7 +5,7 @@
  * crash or a second call comes in between.  done() is never called from inside the
  * call, and never after destroy.  All chance comes from the world: a seed replays.
  */
-#include "depot/depot.h"
+#include "depot/depot_sim.h"
 
 #include <stdio.h>
 

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "depot/files.h"
 #include "depot/layout.h"
+#include "depot/snapshot.h"
 #include "depot/tree.h"
 #include "pack/hash.h"
 

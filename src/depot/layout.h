@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* layout.h - where things lie below the state folder.  Every string is the caller's to free. */
+/* layout.h - where things lie below the state folder:
+ *   code/<hash>/tree        an unpacked snapshot, read-only, shared by its jobs
+ *   code/<hash>/users/<who> who has sent it whole; its folder's time is of its last use
+ *   jobs/<id / 1000>/<id>/  output/<name>/, task-<rank>/attempt-<n>/ (log, mark, exit)
+ * Every string is the caller's to free.
+ */
 #pragma once
 
 #include <stdint.h>

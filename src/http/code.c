@@ -3,6 +3,7 @@
 #include "http/route.h"
 
 #include "base/mem.h"
+#include "depot/snapshot.h"
 #include "http/handlers.h"
 #include "pack/hash.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "depot/snapshot.h"
 #include "dialect/dialect.h"
 #include "http/catalog.h"
 #include "http/handlers.h"

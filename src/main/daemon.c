@@ -10,6 +10,7 @@
 #include "base/doc.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/snapshot.h"
 #include "depot/storage.h"
 #include "depot/volume_setup.h"
 #include "main/storage.h"

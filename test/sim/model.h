@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "depot/depot.h"
+#include "depot/depot_sim.h"
 #include "engine/engine.h"
 #include "store/store.h"
 #include "who/directory.h"

@@ -3,7 +3,7 @@
 #include "tap.h"
 
 #include "base/utf8.h"
-#include "contract/fixture.h"
+#include "fixture.h"
 
 #define ROLE "\"name\":\"main\",\"image\":\"host\""
 

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "contract/fixture.h"
+#include "fixture.h"
 
 #define ROLE "\"image\":\"host\",\"command\":[\"a\",\"b c\",\"$(reboot)\"]"
 

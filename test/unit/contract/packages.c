@@ -2,7 +2,7 @@
 /* What pip is told to install, and by which rules. */
 #include "tap.h"
 
-#include "contract/fixture.h"
+#include "fixture.h"
 #include "contract/scene.h"
 
 static const char *merged(const char *code, const char *const *job, size_t count)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a task is told of a stop, of what to go on from, and of the storage tree. */
-#include "contract/fixture.h"
+#include "fixture.h"
 
 #define JOB                                                                              \
 	"{\"name\":\"t\",\"roles\":[{\"name\":\"main\",\"image\":\"host\",\"command\":[" \

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "depot/input.h"
+#include "depot/snapshot.h"
 #include "depot/tree.h"
 #include "job/job.h"
 #include "pack/folder.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The simulated depot keeps the interface's laws: one answer, later, never after destroy. */
-#include "depot/depot.h"
+#include "depot/depot_sim.h"
 
 #include "base/mem.h"
 #include "job/job.h"

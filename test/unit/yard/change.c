@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/depot_sim.h"
 #include "store/docs.h"
 #include "world/log.h"
 #include "world/world_sim.h"

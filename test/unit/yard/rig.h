@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "depot/depot_sim.h"
 #include "world/world_sim.h"
 #include "yard/yard.h"
 
