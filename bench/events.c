@@ -2,7 +2,7 @@
 /* events - how fast scalars are read from event files.
  *
  *   bench-events write FILE BYTES    a file of four scalars a step, as SummaryWriter writes it
- *   bench-events read FOLDER         prints: seconds, points, series, peak memory in KiB
+ *   bench-events read FOLDER         prints: seconds, of these by the processor, points, peak memory in KiB
  *   bench-events json FOLDER [POINTS]  what the API would answer
  */
 #include <endian.h>
@@ -120,23 +120,24 @@ static void tell(const struct metrics *m, size_t points, struct buf *out)
 static int read_all(const char *folder)
 {
 	AUTO_BUF struct buf out = { 0 };
-	struct timespec a, b;
+	struct timespec a, b, cpu;
 	struct rusage use;
 	struct err err;
-	int64_t points = 0, series = 0;
+	int64_t points = 0;
 
 	clock_gettime(CLOCK_MONOTONIC, &a);
 	struct metrics *m = read_folder(folder);
 	clock_gettime(CLOCK_MONOTONIC, &b);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	tell(m, 0, &out);
 	AUTO_DOC struct doc *d = doc_parse_json(out.data, out.len, &err);
 	const struct doc_node *n = d ? doc_get(doc_root(d), "series")->first : NULL;
-	for (; n; n = n->next, series++)
+	for (; n; n = n->next)
 		points += doc_i64(n, "count", 0);
 	getrusage(RUSAGE_SELF, &use);
-	printf("%.3f\t%" PRId64 "\t%" PRId64 "\t%ld\n",
+	printf("%.3f %.3f %" PRId64 " %ld\n",
 	       (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9,
-	       points, series, use.ru_maxrss);
+	       (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9, points, use.ru_maxrss);
 	metrics_destroy(m);
 	return 0;
 }
