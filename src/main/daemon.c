@@ -200,12 +200,12 @@ static void make_secrets(struct daemon *d, struct yard_config *yard)
 static void make_catalog(struct daemon *d, struct yard_config *yard)
 {
 	d->catalog = catalog_create(d->world);
-	d->sinks[d->sink_count++] = (struct yard_doc_sink){
-		CATALOG_IMAGE_KIND, catalog_apply_image, d->catalog
-	};
-	d->sinks[d->sink_count++] = (struct yard_doc_sink){
-		CATALOG_MACHINE_KIND, catalog_apply_machine, d->catalog
-	};
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ CATALOG_IMAGE_KIND, catalog_apply_image,
+					d->catalog };
+	d->sinks[d->sink_count++] =
+		(struct yard_doc_sink){ CATALOG_MACHINE_KIND, catalog_apply_machine,
+					d->catalog };
 	yard->doc_count = d->sink_count;
 }
 
@@ -222,6 +222,27 @@ static void record_change(void *arg, const struct who_change *c)
 		    &(struct yard_change){ docs, c->count, c->action, c->object }, NULL,
 		    NULL);
 	free(docs);
+}
+
+/* The disks: what jobs bring and leave, and the storage tree. */
+static int open_depot(struct daemon *d, struct yard_config *yard, struct err *err)
+{
+	d->depot = yard->depot =
+		depot_files_create(d->world, d->place.state, d->place.unpack, err);
+	if (!d->depot || storage_open(d, err) < 0)
+		return -1;
+	depot_files_rules(
+		d->depot,
+		&(struct depot_rules){ .socket = d->place.socket,
+				       .code_bytes_max = d->settings.code_limit_bytes,
+				       .fetch_path = d->place.fetch,
+				       .volume = d->volume,
+				       .cache_bytes = d->settings.cache_bytes,
+				       .s3_endpoint = d->settings.s3_endpoint,
+				       .s3_region = d->settings.s3_region,
+				       .webhdfs_gateway = d->settings.webhdfs_gateway });
+	yard->shelf = &d->shelf;
+	return 0;
 }
 
 int daemon_boot(struct daemon *d, struct err *err)
@@ -246,21 +267,8 @@ int daemon_boot(struct daemon *d, struct err *err)
 	d->store = yard.store = store_sqlite_open(d->world, d->place.database, err);
 	if (!d->store)
 		return -1;
-	d->depot = yard.depot =
-		depot_files_create(d->world, d->place.state, d->place.unpack, err);
-	if (!d->depot || storage_open(d, err) < 0)
+	if (open_depot(d, &yard, err) < 0)
 		return -1;
-	depot_files_rules(
-		d->depot,
-		&(struct depot_rules){ .socket = d->place.socket,
-				       .code_bytes_max = d->settings.code_limit_bytes,
-				       .fetch_path = d->place.fetch,
-				       .volume = d->volume,
-				       .cache_bytes = d->settings.cache_bytes,
-				       .s3_endpoint = d->settings.s3_endpoint,
-				       .s3_region = d->settings.s3_region,
-				       .webhdfs_gateway = d->settings.webhdfs_gateway });
-	yard.shelf = &d->shelf;
 	make_who(d, &yard);
 	make_secrets(d, &yard);
 	make_catalog(d, &yard);
