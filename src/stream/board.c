@@ -319,8 +319,7 @@ int board_take(struct metric_run *run, const uint8_t *data, size_t len)
 
 	if (!event_plain_read(data, len, &plain))
 		return take_whole(run, data, len);
-	struct series_point p = { plain.step, plain.time_ms, plain.number };
-	metric_run_number(run, plain.tag, plain.tag_len, &p);
+	metric_run_number(run, plain.tag, plain.tag_len, &plain.point);
 	return 0;
 }
 

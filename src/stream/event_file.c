@@ -220,10 +220,10 @@ bool event_plain_read(const uint8_t *data, size_t len, struct event_plain *out)
 		return false;
 	uint32_t low;
 	memcpy(&low, number + 1, sizeof low);
-	*out = (struct event_plain){ .step = (int64_t)step,
-				     .time_ms = to_ms(double_of(le64toh(bits))),
-				     .tag = (const char *)at + 6,
-				     .tag_len = at[5],
-				     .number = float_of(le32toh(low)) };
+	out->point.step = (int64_t)step;
+	out->point.time_ms = to_ms(double_of(le64toh(bits)));
+	out->point.value = float_of(le32toh(low));
+	out->tag = (const char *)at + 6;
+	out->tag_len = at[5];
 	return true;
 }

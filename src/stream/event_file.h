@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "stream/proto.h"
+#include "stream/series.h"
 
 struct event_record {
 	int64_t step, time_ms;
@@ -51,9 +52,8 @@ int event_value_next(const struct event_record *r, struct event_walk *w,
 /* The one form that nearly all records have: a time, a step and one tag with its
  * simple_value, in this order and nothing else.  Read at once; false: it may be anything. */
 struct event_plain {
-	int64_t step, time_ms;
+	struct series_point point;
 	const char *tag;
 	size_t tag_len;
-	double number;
 };
 bool event_plain_read(const uint8_t *data, size_t len, struct event_plain *out);

@@ -79,10 +79,10 @@ static void both_ways(const uint8_t *data, size_t size)
 		return;
 	if (event_record_read(data, size, &r) < 0 || event_value_next(&r, &w, &v) != 1)
 		abort();
-	if (r.step != plain.step || r.time_ms != plain.time_ms ||
+	if (r.step != plain.point.step || r.time_ms != plain.point.time_ms ||
 	    v.kind != EVENT_NUMBER || v.tag_len != plain.tag_len ||
 	    memcmp(v.tag, plain.tag, v.tag_len) != 0 ||
-	    memcmp(&v.number, &plain.number, sizeof v.number) != 0)
+	    memcmp(&v.number, &plain.point.value, sizeof v.number) != 0)
 		abort();
 	if (event_value_next(&r, &w, &v) != 0 || r.restart || r.graph)
 		abort();
