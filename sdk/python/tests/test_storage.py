@@ -162,6 +162,7 @@ def test_a_download_over_connections_that_break_is_whole(yard, cutter, tmp_path,
     place = fresh()
     storage.write(place, data)
     monkeypatch.setattr(_transfer, "PART_BYTES", 1 << 20)
+    monkeypatch.setattr(storage, "SMALL_BYTES", 1 << 20)
     c = cutter(400000)
     with Session("unix://" + c.path) as s:
         storage.download(place, tmp_path / "x", s)

@@ -15,7 +15,6 @@ where it was when the same call is made again.
 from __future__ import annotations
 
 import builtins
-import hashlib
 import os
 import posixpath
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
@@ -24,7 +23,7 @@ from urllib.parse import unquote_to_bytes
 
 from ._http import pages
 from ._logs import write_out
-from ._transfer import download_file, send_parts
+from ._transfer import checksum, download_file, download_small, send_parts
 from .errors import NotFound, TransferError
 from .session import Session, session_or_default
 
@@ -126,8 +125,7 @@ def write(place: str, data: bytes, session: Optional[Session] = None) -> None:
     """A file of these bytes, with the folders above it; the old one stays whole until then."""
     s = session_or_default(session)
     s._http.open("PUT", "/files/content", query={"path": path_of(place), "parents": True},
-                 body=data, whole=True,
-                 headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()})
+                 body=data, whole=True, headers=checksum(data))
 
 
 class _Work:
@@ -181,8 +179,7 @@ class _Upload:
         self.http.open("PUT", "/files/content", query={
             "path": target, "parents": True, "modified_ms": _modified_ms(st),
             "executable": True if st.st_mode & 0o111 else None, "sync": False},
-            body=data, whole=True,
-            headers={"Yard-Checksum": "sha256=" + hashlib.sha256(data).hexdigest()})
+            body=data, whole=True, headers=checksum(data))
 
     def send(self, path: str, target: str) -> None:
         st = os.stat(path)
@@ -301,7 +298,10 @@ def _fetch(s: Session, path: str, info: FileInfo, local: str, jobs: int) -> None
             return
     except FileNotFoundError:
         pass
-    download_file(s._http, path, local, jobs)
+    if info.size <= SMALL_BYTES:
+        download_small(s._http, path, local)
+    else:
+        download_file(s._http, path, local, jobs)
     if info.executable:
         os.chmod(local, os.stat(local).st_mode | 0o111)
     os.utime(local, ns=(info.modified_ms * 1000000, info.modified_ms * 1000000))
