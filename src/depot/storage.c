@@ -58,7 +58,8 @@ struct uploads *storage_uploads(struct storage *s)
 
 void storage_work(struct storage *s, world_cb work, world_cb done, void *arg)
 {
-	world_lane_work(s->files, work, done, arg);
+	if (s->files) /* else the daemon ends: nobody waits for it any more */
+		world_lane_work(s->files, work, done, arg);
 }
 
 struct recount {

@@ -73,7 +73,6 @@ void files_ask_free(struct file_ask *a)
 	file_page_fini(&a->page);
 	upload_view_fini(&a->view);
 	free((char *)(uintptr_t)a->about.owner);
-	free(a->by);
 	free(a->after);
 	free(a->path);
 	free(a);
@@ -238,22 +237,35 @@ void handle_file_folder(struct exchange *ex)
 	files_run(a, folder_work, folder_answer);
 }
 
-/* What an admin does to somebody else's files is written down. */
-static void will_audit(struct file_ask *a)
+static void audited(void *arg, int64_t job, bool again, const struct err *err)
 {
-	bool others = a->place.area == VOLUME_HOME || a->place.area == VOLUME_OUTPUT;
+	struct file_ask *a = arg;
+	struct exchange *ex = a->ex;
 
-	if (others && principal_is_admin(a->ex->who) &&
-	    !str_eq(a->place.name, a->ex->who->name))
-		a->by = mem_dup(a->ex->who, sizeof *a->by);
+	(void)job, (void)again;
+	if (!err) {
+		files_run(a, a->work, a->answer);
+	} else {
+		answer_error(ex, err);
+		files_ask_free(a);
+	}
+	exchange_drop(ex);
 }
 
-static void audit(const struct file_ask *a, const char *action)
+/* What an admin does to somebody else's files is written down, and then done. */
+static void run_audited(struct file_ask *a, const char *action)
 {
+	struct exchange *ex = a->ex;
 	struct yard_change c = { .action = action, .object = a->place.path };
+	bool others = a->place.area == VOLUME_HOME || a->place.area == VOLUME_OUTPUT;
 
-	if (a->by)
-		yard_change(a->ex->server->config.yard, a->by, &c, NULL, NULL);
+	if (!others || !principal_is_admin(ex->who) ||
+	    str_eq(a->place.name, ex->who->name)) {
+		files_run(a, a->work, a->answer);
+		return;
+	}
+	exchange_hold(ex);
+	yard_change(ex->server->config.yard, ex->who, &c, audited, a);
 }
 
 static void move_work(struct file_ask *a)
@@ -264,7 +276,6 @@ static void move_work(struct file_ask *a)
 
 static void move_answer(struct file_ask *a)
 {
-	audit(a, "file.move");
 	files_answer_file(a->ex, 200, a->to.path, &a->info);
 }
 
@@ -283,8 +294,9 @@ void handle_file_move(struct exchange *ex)
 		files_ask_free(a);
 		return;
 	}
-	will_audit(a);
-	files_run(a, move_work, move_answer);
+	a->work = move_work;
+	a->answer = move_answer;
+	run_audited(a, "file.move");
 }
 
 static void remove_work(struct file_ask *a)
@@ -295,7 +307,6 @@ static void remove_work(struct file_ask *a)
 
 static void remove_answer(struct file_ask *a)
 {
-	audit(a, "file.remove");
 	answer_empty(a->ex, 204);
 }
 
@@ -306,8 +317,9 @@ void handle_file_remove(struct exchange *ex)
 	if (!a)
 		return;
 	a->recursive = param_bool(ex, "recursive");
-	will_audit(a);
-	files_run(a, remove_work, remove_answer);
+	a->work = remove_work;
+	a->answer = remove_answer;
+	run_audited(a, "file.remove");
 }
 
 static void usage_work(struct file_ask *a)

@@ -20,7 +20,6 @@ struct file_ask {
 	struct storage *storage;
 	char *path; /* as it was written */
 	unsigned rights;
-	struct principal *by; /* for the audit; NULL: nobody need know */
 	struct volume_place place, to;
 	void (*work)(struct file_ask *a);
 	void (*answer)(struct file_ask *a); /* of what went well */
