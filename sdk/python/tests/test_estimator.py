@@ -298,6 +298,41 @@ def test_what_means_nothing_here_is_told_in_one_warning():
     assert len(w) == 1
 
 
+def test_two_names_of_one_variable_are_told():
+    with pytest.warns(UserWarning, match="'a-b' and 'a.b' are both the variable PAI_HPS_A_B"):
+        Estimator(command="x", hyperparameters={"a-b": 1, "a.b": 2})
+
+
+def test_what_a_job_waits_for_is_told(yard, capsys):
+    blocker = estimator(command="sleep 600", instance_type="local", instance_spec=None)
+    jobs = [blocker.fit(wait=False) for _ in range(2)]  # each has half of the machine
+    waiting = Estimator(command="echo at last", instance_type="local")
+    t = threading.Thread(target=waiting.fit)
+    t.start()
+    said = ""
+    end = time.monotonic() + 60
+    while "waits: " not in said and time.monotonic() < end:
+        said += capsys.readouterr().out
+        time.sleep(0.05)
+    for job in jobs:
+        job.stop(wait=True)
+    t.join(60)
+    said += capsys.readouterr().out
+    assert re.search(r"job \d+ waits: \S", said) and "at last" in said
+
+
+def test_outputs_that_one_may_not_read_are_brought_here(yard, monkeypatch):
+    est = Estimator(command="mkdir $PAI_OUTPUT_MODEL/d; echo m > $PAI_OUTPUT_MODEL/d/m",
+                    instance_type="local")
+    est.fit(show_logs=False)
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode, **more:
+                        not str(path).startswith(str(yard.state)) and access(path, mode, **more))
+    folder = est.model_data()
+    assert folder.startswith(os.environ["XDG_CACHE_HOME"])
+    assert Path(folder, "d", "m").read_text() == "m\n"
+
+
 def test_models_are_not_served():
     with pytest.raises(NotImplementedError, match="does not serve"):
         Estimator(command="x").deploy(service_name="s")

@@ -155,9 +155,21 @@ def check(e: "Estimator", without_meaning: Mapping[str, Any]) -> None:
     _tell_unused(e, without_meaning)
 
 
+def _tell_same(names: List[str]) -> None:
+    """Two hyperparameters that are one variable: the file and the arguments still have both."""
+    seen: Dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(inputs_module.escaped(name), name)
+        if other != name:
+            warnings.warn("hyperparameters: '%s' and '%s' are both the variable PAI_HPS_%s, which "
+                          "has the value of one" % (other, name, inputs_module.escaped(name)),
+                          stacklevel=4)
+
+
 def _tell_unused(e: "Estimator", without_meaning: Mapping[str, Any]) -> None:
     unused = sorted(k for k, v in without_meaning.items() if v is not None)
     if without_meaning:
+        _tell_same(list(e.hyperparameters))
         unused += sorted("settings[%r]" % k for k in e.settings if k != "Priority")
         if e.job_type == "MPIJob" or (e.job_type and e.job_type not in JOB_TYPES):
             unused.append("job_type %s" % e.job_type)

@@ -52,14 +52,19 @@ def send_parts(http: Transport, path: str, target: str, modified_ms: int, execut
     http.json("POST", "/files/uploads/%s/finish" % segment(upload), value={}, again=True)
 
 
+def _beside(local: str, mark: str) -> str:
+    """A name of its own for (local, mark), in the same folder and never too long."""
+    folder, name = os.path.split(local)
+    digest = hashlib.sha256(os.fsencode(name) + b"\0" + os.fsencode(mark)).hexdigest()[:16]
+    return os.path.join(folder, ".%s.yard-%s" % (name[:40], digest))
+
+
 class _Part:
     """A file that is being fetched: beside the target, with a list of the parts it has.  Its name
     holds the etag: a file that changed on the server begins anew."""
 
     def __init__(self, local: str, etag: str, size: int) -> None:
-        mark = hashlib.sha256(etag.encode("utf-8")).hexdigest()[:16]
-        folder, name = os.path.split(local)
-        self.path = os.path.join(folder, ".%s.yard-%s" % (name[:180], mark))
+        self.path = _beside(local, etag)
         self._list = self.path + ".parts"
         self.fd = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         os.ftruncate(self.fd, size)
@@ -123,9 +128,7 @@ def _fetch_range(http: Transport, path: str, etag: str, fd: int, first: int, las
 def download_small(http: Transport, path: str, local: str) -> None:
     """In one answer, into a file beside the target that then takes its name."""
     data = http.open("GET", "/files/content", query={"path": path}, whole=True).read()
-    folder, name = os.path.split(local)
-    temp = os.path.join(folder, ".%s.yard-%d-%d" % (name[:180], os.getpid(),
-                                                    threading.get_ident()))
+    temp = _beside(local, "%d-%d" % (os.getpid(), threading.get_ident()))
     try:
         with open(temp, "wb") as f:
             f.write(data)

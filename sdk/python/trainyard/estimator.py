@@ -102,6 +102,7 @@ class Estimator:
         self.settings: Dict[str, Any] = dict(settings or {})
         self.labels: Dict[str, str] = dict(labels or {})
         self.session = session
+        self._here: Optional[Session] = None  # of local jobs
         self._jobs: List[TrainingJob] = []
         self._lock = threading.Lock()
         check(self, {"resource_type": resource_type, "user_vpc_config": user_vpc_config,
@@ -112,7 +113,12 @@ class Estimator:
         return self.instance_type in ("local", "local_gpu")
 
     def _session(self) -> Session:
-        return Session.local() if self.local else session_or_default(self.session)
+        if not self.local:
+            return session_or_default(self.session)
+        with self._lock:
+            if self._here is None:
+                self._here = Session.local()
+            return self._here
 
     def set_hyperparameters(self, **hyperparameters: Any) -> None:
         """Adds to them, and changes those that are there; for jobs that are sent from now on."""

@@ -8,7 +8,9 @@
 """
 from __future__ import annotations
 
+import json
 import os
+import threading
 import time
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -311,14 +313,32 @@ class TrainingJob:
         return self
 
     def _show_logs(self) -> None:
-        printer = Printer(self._tasks() > 1)
+        printer, begun = Printer(self._tasks() > 1), threading.Event()
+        threading.Thread(target=self._tell_waiting, args=(begun,), daemon=True).start()
         try:
             for record in Follower(self.session._http, self.id):
+                begun.set()
                 printer.add(record)
         except ConnectionFailed as e:
             write_out("\n[the log cannot be shown: %s]\n" % e)
         finally:
+            begun.set()
             printer.finish()
+
+    def _tell_waiting(self, begun: threading.Event) -> None:
+        """Says what a job waits for, as long as it does."""
+        told = ""
+        while not begun.wait(1.0):
+            try:
+                doc = self.session._http.json("GET", "/jobs/" + self.id)
+            except (YardError, OSError):
+                continue
+            if doc["state"] not in ("held", "queued", "backoff"):
+                return
+            why = str(doc.get("why") or "")
+            if why and why != told and not begun.is_set():
+                told = why
+                write_out("job %s waits: %s\n" % (self.id, why))
 
     def _wait_end(self) -> None:
         broken_since: Optional[float] = None
@@ -326,10 +346,9 @@ class TrainingJob:
             try:
                 answer = self.session._http.open("GET", "/jobs/%s/wait" % self.id,
                                                  query={"timeout_ms": _WAIT_MS}, whole=True)
-                ended = answer.status == 200
                 broken_since = None
-                if ended:
-                    self.refresh()
+                if answer.status == 200:
+                    self._doc = json.loads(answer.read().decode("utf-8"))
                     return
             except (ConnectionFailed, OSError):
                 broken_since = broken_since or time.monotonic()

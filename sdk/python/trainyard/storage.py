@@ -80,12 +80,15 @@ def _info(doc: Dict[str, Any], path: str, name: str) -> FileInfo:
                     int(doc.get("modified_ms") or 0), bool(doc.get("executable")))
 
 
-def exists(place: str, session: Optional[Session] = None) -> bool:
+def _stat_or_none(place: str, session: Optional[Session]) -> Optional[FileInfo]:
     try:
-        stat(place, session)
+        return stat(place, session)
     except NotFound:
-        return False
-    return True
+        return None
+
+
+def exists(place: str, session: Optional[Session] = None) -> bool:
+    return _stat_or_none(place, session) is not None
 
 
 def list(place: str = "pfs:", session: Optional[Session] = None) -> "_List[FileInfo]":
@@ -230,8 +233,7 @@ def upload(source: "str | os.PathLike[str]", target: str, session: Optional[Sess
     elif os.path.isfile(local):
         if path.endswith("/"):
             path += os.path.basename(local)
-        st = os.stat(local)
-        old = up.there(posixpath.dirname(path) or "~/").get(posixpath.basename(path))
+        st, old = os.stat(local), _stat_or_none(path, s)
         if not old or not _same(old.size, old.modified_ms, st.st_size, _modified_ms(st)):
             up.send(local, path)
     else:
