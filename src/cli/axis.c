@@ -40,12 +40,13 @@ static void place_ticks(struct axis *a)
 static void place_log_ticks(struct axis *a, size_t want)
 {
 	static const double parts[] = { 1, 2, 5 };
-	double from = floor(log10(a->low)), to = ceil(log10(a->high));
-	double every = ceil((to - from) / (double)(want ? want : 1));
+	int from = (int)floor(log10(a->low)), to = (int)ceil(log10(a->high));
+	int most = want ? (int)want : 1, every = (to - from + most - 1) / most;
 	int steps = to - from <= 2 ? 3 : 1;
 
 	a->tick_count = 0;
-	for (double e = from; e <= to && a->tick_count < AXIS_TICKS_MAX; e += every)
+	for (int e = from; e <= to && a->tick_count < AXIS_TICKS_MAX;
+	     e += every ? every : 1)
 		for (int i = 0; i < steps; i++)
 			add_tick(a, parts[i] * pow(10, e));
 }

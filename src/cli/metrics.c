@@ -21,6 +21,7 @@
 #define POINTS_ALL  2048 /* for a pipe: as many as the server keeps */
 #define PICTURES    8    /* of those that were not named */
 #define REFRESH_MS  1000
+#define WAIT_US     500000
 #define SIGNAL_EXIT 128
 
 struct metrics_args {
@@ -191,7 +192,7 @@ static int follow(const struct metrics_question *q, struct err *err)
 		return code;
 	}
 	while (!has_ended(q))
-		usleep(REFRESH_MS * 1000);
+		usleep(WAIT_US);
 	return 0;
 }
 

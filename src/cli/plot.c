@@ -163,7 +163,7 @@ static void add_cell(const struct canvas *c, const struct cell *cell, struct buf
 {
 	char bytes[4];
 
-	if (!cell->dots)
+	if (!cell->dots || !cell->line)
 		buf_addc(out, ' ');
 	else if (c->braille)
 		buf_add(out, bytes, utf8_write(BRAILLE + cell->dots, bytes));
@@ -180,7 +180,7 @@ static void add_cells(const struct canvas *c, size_t row, struct buf *out)
 	while (end && !cells[end - 1].dots)
 		end--;
 	for (size_t i = 0; i < end; i++) {
-		if (c->plot->colours && cells[i].dots && cells[i].line != now) {
+		if (c->plot->colours && cells[i].line && cells[i].line != now) {
 			now = cells[i].line;
 			buf_adds(out, colours[now - 1]);
 		}
