@@ -17,7 +17,9 @@
 #include "cli/view.h"
 #include "cli/width.h"
 
-#define HEAD_CELLS 12
+#define HEAD_CELLS      12
+#define METRICS_NAMED   4
+#define METRICS_WAIT_MS 300 /* of event files that are long to read */
 
 struct show_args {
 	bool json;
@@ -275,8 +277,6 @@ static void add_verdict(struct cli *c, const struct wire_job *w, struct buf *out
 	blame_fini(&blame);
 }
 
-static void plain_line(struct buf *out, const char *name, const char *text)
-{
 /* The last values of what it measures, when its file says that it measures something. */
 static void add_metrics(struct cli *c, const struct job *j, struct buf *out)
 {
@@ -300,6 +300,8 @@ static void add_metrics(struct cli *c, const struct job *j, struct buf *out)
 	metric_page_fini(&page);
 }
 
+static void plain_line(struct buf *out, const char *name, const char *text)
+{
 	line(out, name, "%s", text);
 }
 
@@ -308,9 +310,9 @@ static void add_all(struct cli *c, const struct wire_job *w, struct buf *out)
 	add_life(c, w, out);
 	add_times(w->job, out);
 	add_spec(w, out);
+	add_metrics(c, w->job, out);
 	if (job_is_array(w->job))
 		array_summary(w->job, plain_line, out);
-	add_metrics(c, w->job, out);
 	else
 		add_tasks(c, w->job, out);
 	add_attempts(c, w->job, out);
