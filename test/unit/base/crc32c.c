@@ -26,9 +26,9 @@ static void test_known(void)
 
 static void test_laws(void)
 {
-	enum { LEN = 300 };
+	enum { LEN = 7000 };
 	uint8_t bytes[LEN];
-	int same = 0, parts = 0, joins = 0;
+	int same = 0, tried = 0, parts = 0, joins = 0;
 	uint32_t whole;
 
 	srand(7);
@@ -36,19 +36,18 @@ static void test_laws(void)
 		bytes[i] = (uint8_t)rand();
 	whole = crc32c_add(0, bytes, LEN);
 	for (size_t from = 0; from < 9; from++)
-		for (size_t to = from; to <= LEN; to++)
+		for (size_t to = from; to <= LEN; to += to < 64 ? 1 : 61, tried++)
 			same += crc32c_add(5, bytes + from, to - from) ==
 				crc32c_add_plainly(5, bytes + from, to - from);
-	IS_INT(same, 9 * (LEN + 1) - 36,
-	       "instruction and tables agree at every place and length");
-	for (size_t cut = 0; cut <= LEN; cut++) {
+	IS_INT(same, tried, "instruction and tables agree at every place and length");
+	for (size_t cut = 0; cut <= LEN; cut += 7) {
 		uint32_t first = crc32c_add(0, bytes, cut);
 		uint32_t second = crc32c_add(0, bytes + cut, LEN - cut);
 		parts += crc32c_add(first, bytes + cut, LEN - cut) == whole;
 		joins += crc32c_join(first, second, LEN - cut) == whole;
 	}
-	IS_INT(parts, LEN + 1, "in two steps it is the same, wherever they meet");
-	IS_INT(joins, LEN + 1, "two halves that were summed apart join to the whole");
+	IS_INT(parts, LEN / 7 + 1, "in two steps it is the same, wherever they meet");
+	IS_INT(joins, LEN / 7 + 1, "two halves that were summed apart join to the whole");
 }
 
 static void test_long_join(void)
