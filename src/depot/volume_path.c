@@ -77,6 +77,7 @@ static int read_area(struct parts *p, enum volume_area area, struct volume_text 
 		     struct err *err)
 {
 	out->area = area;
+	out->which = VIRTUAL_ROOT; /* says nothing of an area */
 	if (area == VOLUME_PUBLIC)
 		return read_rest(p, out, err);
 	if (p->len >= NAME_MAX_BYTES)
