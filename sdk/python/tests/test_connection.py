@@ -51,6 +51,13 @@ def test_a_log_of_several_tasks_and_attempts_is_whole(session, cutter):
         assert mine == ["[%d] a2 r%d n%d" % (rank, rank, i) for i in range(200)]
 
 
+def test_a_quiet_job_is_followed_over_timeouts(session):
+    job = native(session, "echo one; sleep 2; echo two")
+    with Session(session.url, timeout=0.3) as s:
+        assert list(TrainingJob.get(job.id, s).logs(follow=True)) == ["one", "two"]
+        assert TrainingJob.get(job.id, s).wait(show_logs=False).is_succeeded()
+
+
 def test_a_submission_whose_answer_is_lost_is_sent_again_as_the_same(session, cutter, yard):
     c = cutter(40)  # the answer's head is cut: the client cannot know whether it was taken
     name = "once-" + uuid.uuid4().hex[:8]
