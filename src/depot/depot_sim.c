@@ -70,7 +70,9 @@ bool depot_sim_grows(int64_t job)
 
 void depot_sim_resume(int64_t job, int attempt, char out[32])
 {
-	snprintf(out, 32, attempt > 1 && job % 4 != 3 ? "step-%d" : "", attempt - 1);
+	out[0] = 0;
+	if (attempt > 1 && job % 4 != 3)
+		snprintf(out, 32, "step-%d", attempt - 1);
 }
 
 /* Of every third job they grow for ever, of every third now and then, of others never. */
