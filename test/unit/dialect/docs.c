@@ -54,9 +54,9 @@ static void schema(void)
 	const struct doc_node *top = doc_get(doc_root(d), "properties");
 	const struct doc_node *role =
 		doc_get(doc_get(doc_get(doc_root(d), "$defs"), "role"), "properties");
-	OK(top && top->count == 29,
-	   "29 fields at the top: the job's, and those of a role");
-	OK(role && role->count == 10, "10 fields of a role");
+	OK(top && top->count == 34,
+	   "34 fields at the top: the job's, and those of a role");
+	OK(role && role->count == 11, "11 fields of a role");
 	OK(doc_get(top, "command") && doc_get(top, "after-ok") &&
 		   doc_get(role, "resources"),
 	   "by their names");
