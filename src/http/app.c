@@ -45,7 +45,7 @@ static void find_program(struct http_server *s, const struct job *j, struct app 
 		return;
 	placement_address(j->tasks[0].place.slot, out->address);
 	out->port = find_port(j);
-	if (j->state == JOB_RUNNING && boards_answered(s->boards, j->id, j->attempt))
+	if (j->state == JOB_RUNNING && out->port && boards_is_up(s, out))
 		out->state = APP_RUNNING;
 }
 
@@ -147,11 +147,6 @@ bool app_may_open(struct http_server *s, const struct app *a, const struct princ
 	if (a->of && !may_see_job(s, a->of, p))
 		return false;
 	return a->shared || own;
-}
-
-void app_answered(struct http_server *s, const struct app *a)
-{
-	boards_note(s->boards, a->id, a->attempt);
 }
 
 int64_t app_of_path(const char *path, const char **rest)

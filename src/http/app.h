@@ -8,7 +8,7 @@
  * A TensorBoard that finds no tensorboard to run says so and ends well: from then on the
  * yard itself shows the job's series there, for as long as the board would have run.
  *
- *   app.c        which app a number means, who may open it
+ *   app.c        which app a number means, who may open it; app_owner.c: who listens there
  *   app_gate.c   tickets, cookies, and what becomes of a request below /apps/
  *   app_login.c  the login page
  *   boards.c     the API: start, list, end; door.c: an address that a browser can open
@@ -61,8 +61,10 @@ void app_from_job(struct http_server *s, const struct job *j, struct app *out);
 /* To look at a board: who may see it and the job it shows.  Another app may be a terminal:
  * its owner and admins, unless it is shared. */
 bool app_may_open(struct http_server *s, const struct app *a, const struct principal *p);
-/* Somebody has answered there. */
-void app_answered(struct http_server *s, const struct app *a);
+/* Its program listens, and who listens is its program: tasks share a network. */
+bool app_is_there(struct http_server *s, const struct app *a, struct err *err);
+/* Of the texts of /proc/net/tcp and tcp6: the uid of who would be called; -1: nobody. */
+int64_t app_listener(const char *tcp, const char *tcp6, const char *address, int port);
 
 /* Who asks for something below /apps/: by the app's cookie, else as everywhere. */
 int app_ask(struct exchange *ex, struct err *err);

@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "codec/cookie.h"
 #include "http/auth.h"
-#include "http/boards.h"
 #include "http/page.h"
 #include "http/proxy.h"
 #include "http/route.h"
@@ -253,9 +252,11 @@ static void proxy_over(struct exchange *ex, enum proxy_fault fault, const struct
 static void open_app(struct exchange *ex, const struct app *a, const char *rest)
 {
 	AUTO_BUF struct buf prefix = { 0 };
+	struct err err;
 
-	if (a->port) {
-		boards_probe(ex->server, a);
+	if (a->port && !app_is_there(ex->server, a, &err)) {
+		proxy_over(ex, PROXY_REFUSED, &err);
+	} else if (a->port) {
 		buf_printf(&prefix, APP_PATH "%" PRId64, a->id);
 		proxy_begin(ex,
 			    &(struct proxy_target){ a->address, a->port, buf_str(&prefix),

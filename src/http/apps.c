@@ -8,7 +8,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "http/boards.h"
 #include "http/handlers.h"
 #include "http/route.h"
 #include "store/list.h"
@@ -99,7 +98,8 @@ static void write_app(struct json *j, const struct app *a, const char *url)
 		json_null(j, "of");
 	json_str(j, "owner", a->owner);
 	json_str(j, "state", app_state_word(a->state));
-	json_str(j, "served_by", a->port ? "task" : a->viewer ? "yard" : "task");
+	bool program = a->port && a->state == APP_RUNNING;
+	json_str(j, "served_by", a->viewer && !program ? "yard" : "task");
 	json_str(j, "path", path);
 	json_str(j, "url", url);
 	if (a->ends_ms)
@@ -120,23 +120,14 @@ void answer_app(struct exchange *ex, int status, const struct app *a)
 		answer_error(ex, &err);
 		return;
 	}
-	boards_probe(ex->server, a);
 	json_init(&j, out);
 	write_app(&j, a, buf_str(&url));
 	answer_json(ex, status, out);
 }
 
-struct app_list {
-	struct http_server *server;
-	struct json json;
-};
-
 static bool add_app(void *arg, const struct app *a)
 {
-	struct app_list *l = arg;
-
-	boards_probe(l->server, a);
-	write_app(&l->json, a, NULL);
+	write_app(arg, a, NULL);
 	return true;
 }
 
@@ -144,18 +135,18 @@ void handle_apps(struct exchange *ex)
 {
 	struct buf *out = answer_scratch(ex);
 	const struct apps_query q = { .see = ex->who, .kind = param_text(ex, "kind") };
-	struct app_list l = { .server = ex->server };
 	struct err err;
+	struct json j;
 
-	json_init(&l.json, out);
-	json_object(&l.json, NULL);
-	json_array(&l.json, "apps");
-	if (apps_each(ex->server, &q, add_app, &l, &err) < 0) {
+	json_init(&j, out);
+	json_object(&j, NULL);
+	json_array(&j, "apps");
+	if (apps_each(ex->server, &q, add_app, &j, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}
-	json_end(&l.json);
-	json_end(&l.json);
+	json_end(&j);
+	json_end(&j);
 	answer_json(ex, 200, out);
 }
 

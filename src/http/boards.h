@@ -11,13 +11,9 @@ struct boards;
 
 struct boards *boards_create(void);
 void boards_destroy(struct boards *b); /* NULL is fine */
-void boards_quiet(struct boards *b);   /* nobody is called any more */
 
-/* An attempt of an app whose program took a call is up. */
-bool boards_answered(const struct boards *b, int64_t app, int attempt);
-void boards_note(struct boards *b, int64_t app, int attempt);
-/* Calls it, unless it is known to be up; what comes of it is noted. */
-void boards_probe(struct http_server *s, const struct app *a);
+/* Whether its program has begun to listen, in this attempt: looks, unless that is known. */
+bool boards_is_up(struct http_server *s, const struct app *a);
 
 /* Boards of one owner that were asked for and are not recorded yet: no two at a time of one
  * job, and they count as running.  False: there is one. */

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "http/job_metrics.h"
 #include "http/app.h"
-#include "http/boards.h"
 #include "http/shown.h"
 #include "stream/stream.h"
 #include "wire/api.h"
@@ -201,7 +200,6 @@ void http_server_close(struct http_server *s)
 	yard_watch_remove(TAKE(s->watch));
 	while (s->conns)
 		http_conn_destroy(s->conns);
-	boards_quiet(s->boards);
 	world_timer_destroy(TAKE(s->sweep));
 	log_hub_release(TAKE(s->logs));
 	metric_cache_close(s->job_metrics);

@@ -434,7 +434,7 @@ static void test_refused(void)
 
 	rig_close(&app);
 	rig_ask(&c, &r, bytes);
-	OK(r.status == 502 && has(&r, "does not answer") && has(&r, "Connection refused"),
+	OK(r.status == 502 && has(&r, "does not answer") && has(&r, "nobody listens"),
 	   "a program that has answered before and does no more: a page says so");
 	rig_ask(&c, &r, chinese);
 	OK(r.status == 502 && has(&r, "应用无法访问"), "in Chinese too");
@@ -449,8 +449,6 @@ int main(void)
 	rig_app_start(&f, &app, APP_JOB("yard.app: web"));
 	app.listener = rig_listen(&app);
 	rig_enter(&f, &app);
-	/* The probe that entering it caused. */
-	close(rig_accept(&app));
 	test_request_head();
 	test_smuggling();
 	test_answers();
