@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which server is meant: as the command yard says it."""
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from trainyard import _server
+from trainyard import _http, _server
 from trainyard.errors import ConnectionFailed, YardError, YardMissing
 from trainyard.session import Session, get_default_session, setup_default_session
 
@@ -136,11 +137,16 @@ def test_a_private_yard_is_started_by_need(monkeypatch, tmp_path):
     monkeypatch.setenv("YARD_STATE", str(tmp_path / "s"))
     monkeypatch.setenv("YARD_BIN", str(BUILD))
     monkeypatch.delenv("YARD_SERVER", raising=False)
+    down = [str(BUILD / "yard"), "-C", "local", "down"]
     with Session() as s:
-        assert s.nodes()
-        import subprocess
-        subprocess.run([str(BUILD / "yard"), "-C", "local", "down"], check=True)
-        # Its daemon was started once; that it is gone now is told.
+        try:
+            assert s.nodes()
+            subprocess.run(down, check=True)
+            monkeypatch.setattr(_http, "START_AGAIN_S", 0.0)
+            assert s.nodes(), "it is started again by one who needs it"
+        finally:
+            subprocess.run(down, check=True)
+        monkeypatch.setattr(_http, "START_AGAIN_S", 1e9)
         s._http._met = False
         with pytest.raises(ConnectionFailed):
             s.nodes()

@@ -28,6 +28,7 @@ PATIENCE_S = 60.0  # with a server that was there before: it is being restarted
 PATIENCE_FIRST_S = 4.0  # with one that never was
 PAUSE_S, PAUSE_MAX_S = 0.05, 1.0
 POOL_MAX = 32
+START_AGAIN_S = 10.0  # a yard that does not stay up is not started again and again
 
 Body = Union[None, bytes, Callable[[], Iterable[bytes]]]
 Query = Mapping[str, Union[None, str, int, bool]]
@@ -173,7 +174,7 @@ class Transport:
         self._lock = threading.Lock()
         self._idle: List[http.client.HTTPConnection] = []
         self._pid = os.getpid()
-        self._may_start = server.private
+        self._started: Optional[float] = None  # when a private yard was last started
         self._met = False
         self._tls: Optional[ssl.SSLContext] = None
 
@@ -292,9 +293,13 @@ class Transport:
             pause = min(pause * 2, PAUSE_MAX_S)
 
     def _start(self) -> bool:
-        """Starts a private yard, once; whether it did."""
+        """Starts a private yard, which nobody else would; whether it did."""
+        now = time.monotonic()
         with self._lock:
-            may, self._may_start = self._may_start, False
+            may = self.server.private and (self._started is None or
+                                           now - self._started > START_AGAIN_S)
+            if may:
+                self._started = now
         if may:
             start_private(self.server)
         return may
