@@ -26,6 +26,7 @@
 #include "pack/folder.h"
 
 #define FOLDER_THREADS 2
+#define LOOK_THREADS   4 /* one folder that hangs keeps nobody else's stop waiting */
 #define CODE_BYTES_MAX (INT64_C(2) << 30) /* of one snapshot, when nobody says */
 
 static char *files_attempt_folder(struct depot *base, int64_t job, int task, int attempt)
@@ -159,7 +160,7 @@ struct depot *depot_files_create(struct world *w, const char *state_dir,
 	d->folders = world_lane_create(w, FOLDER_THREADS);
 	d->unpacks = world_lane_create(w, 1);
 	d->removals = world_lane_create(w, 1);
-	d->looks = world_lane_create(w, 1);
+	d->looks = world_lane_create(w, LOOK_THREADS);
 	d->transfers = world_lane_create(w, 1);
 	d->refs = 1;
 	d->code_bytes_max = CODE_BYTES_MAX;

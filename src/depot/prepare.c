@@ -46,7 +46,8 @@ struct files_op *op_create(struct depot_files *d, const struct job *j, void *arg
 	op->group = mem_strdup(j->group);
 	op->owner_uid = j->owner_uid;
 	op->unique = world_random(d->world);
-	op->cut_ms = j->cut_ms;
+	/* What a first attempt finds may be another job's, and being written right now. */
+	op->cut_ms = j->attempt > 1 ? j->cut_ms : world_now_ms(d->world);
 	op->code_hash = hash ? mem_strdup(s->code) : NULL;
 	op->code_place.name = mem_strdup("code");
 	op->code_place.uri = hash ? NULL : mem_strdup(s->code);
