@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "depot/upload.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -65,6 +66,7 @@ struct upload *upload_alloc(struct uploads *u, int64_t size, int64_t part_size)
 {
 	struct upload *f = mem_alloc(1, sizeof *f);
 
+	assert(part_size > 0);
 	f->uploads = u;
 	f->size = size;
 	f->part_size = part_size;

@@ -16,6 +16,7 @@
 #include "http/params.h"
 #include "http/route.h"
 #include "store/list.h"
+#include "wire/shape.h"
 
 static bool is_utf8(const char *s)
 {
@@ -212,17 +213,29 @@ static void list_job(struct file_ask *a)
 	list_own(a, TAKE(place.folder));
 }
 
-static void list_virtual(struct file_ask *a)
+static void list_words(struct file_ask *a, const char *words)
 {
-	const char *dc = volume_dc(storage_volume(a->storage));
-	const char *const names[VIRTUAL_COUNT][3] = {
-		[VIRTUAL_ROOT] = { "jobs", "mnt", "pfs" },
-		[VIRTUAL_PFS] = { dc, "public" },
-		[VIRTUAL_DC] = { "group", "home", "public" },
-		[VIRTUAL_MNT] = { "share", "user" },
-	};
+	struct names n = { 0 };
+	size_t len;
+
+	for (const char *word; (word = wire_word_next(&words, &len));) {
+		AUTO_FREE char *name = mem_strndup(word, len);
+		add(&n, name);
+	}
+	answer_names(a, &n);
+}
+
+static void list_pfs(struct file_ask *a)
+{
 	struct names n = { 0 };
 
+	add(&n, volume_dc(storage_volume(a->storage)));
+	add(&n, "public");
+	answer_names(a, &n);
+}
+
+static void list_virtual(struct file_ask *a)
+{
 	switch (a->place.which) {
 	case VIRTUAL_HOMES:
 		list_homes(a);
@@ -236,16 +249,20 @@ static void list_virtual(struct file_ask *a)
 	case VIRTUAL_JOB:
 		list_job(a);
 		return;
-	case VIRTUAL_ROOT:
 	case VIRTUAL_PFS:
+		list_pfs(a);
+		return;
 	case VIRTUAL_DC:
+		list_words(a, "group home public");
+		return;
 	case VIRTUAL_MNT:
+		list_words(a, "share user");
+		return;
+	case VIRTUAL_ROOT:
 	case VIRTUAL_COUNT:
 		break;
 	}
-	for (size_t i = 0; i < COUNT_OF(names[0]) && names[a->place.which][i]; i++)
-		add(&n, names[a->place.which][i]);
-	answer_names(a, &n);
+	list_words(a, "jobs mnt pfs");
 }
 
 void handle_file_list(struct exchange *ex)
