@@ -102,7 +102,7 @@ static struct metrics *read_folder(const char *folder)
 {
 	struct metrics *m = metrics_create();
 
-	metrics_add_folder(m, folder, NULL, true);
+	metrics_add_folder(m, &(struct metrics_folder){ .base = folder });
 	metrics_look(m);
 	while (metrics_read(m, NULL, 0))
 		;

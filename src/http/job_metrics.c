@@ -2,8 +2,11 @@
 /* What a job measured of itself, from its event files and its output. */
 #include "http/job_metrics.h"
 
+#include <string.h>
+
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/storage.h"
 #include "http/handlers.h"
 #include "http/limits.h"
 #include "http/route.h"
@@ -88,24 +91,69 @@ static bool is_board(const char *output)
 	return str_eq(output, "logs") || str_eq(output, "tensorboard");
 }
 
+/* An output in the storage: below its area, and of that area's owner. */
+static void add_volume(const struct exchange *ex, const struct job *j, const char *path,
+		       struct metrics_folder *f, struct metrics *m)
+{
+	const struct storage *s = ex->server->config.storage;
+	const struct volume_who who = { .name = j->owner, .uid = j->owner_uid };
+	AUTO_PLACE struct volume_place place = { 0 };
+	struct err ignored; /* no longer theirs: there is nothing to read */
+
+	if (!s || volume_find(storage_volume(s), &who, path, &place, &ignored) < 0 ||
+	    !place.folder)
+		return;
+	f->base = place.folder;
+	f->path = place.rel;
+	f->uid = place.uid;
+	f->uid_count = place.uid >= 0 ? VOLUME_RANGE : 0;
+	metrics_add_folder(m, f);
+}
+
+/* Elsewhere on this machine: its whole path leads through no link. */
+static void add_elsewhere(const char *uri, struct metrics_folder *f, struct metrics *m)
+{
+	const char *path = str_starts(uri, "file://") ? uri + strlen("file://") : uri;
+
+	f->base = "/";
+	f->path = path + strspn(path, "/");
+	metrics_add_folder(m, f);
+}
+
+static void add_folder(const struct exchange *ex, const struct job *j,
+		       const struct channel *o, const char *prefix, struct metrics *m)
+{
+	struct metrics_folder f = { .prefix = prefix };
+	const char *stored = o->uri ? volume_uri_path(o->uri) : NULL;
+
+	if (stored) {
+		add_volume(ex, j, stored, &f, m);
+	} else if (o->uri && (*o->uri == '/' || str_starts(o->uri, "file://"))) {
+		add_elsewhere(o->uri, &f, m);
+	} else { /* with the job; also what is sent away at its end */
+		AUTO_FREE char *path =
+			depot_output_path(ex->server->config.depot, j, o->name);
+		f.base = path;
+		if (path)
+			metrics_add_folder(m, &f);
+	}
+}
+
 /* The folders of outputs that hold event files: the one asked for, or those with a name
  * that says so. */
 static void add_folders(const struct exchange *ex, const struct job *j, struct metrics *m)
 {
-	struct depot *d = ex->server->config.depot;
 	const char *asked = param_text(ex, "output");
 	size_t boards = 0;
 
+	if (!ex->server->config.depot)
+		return;
 	for (size_t i = 0; i < j->spec->output_count; i++)
 		boards += is_board(j->spec->outputs[i].name);
-	for (size_t i = 0; i < j->spec->output_count && d; i++) {
+	for (size_t i = 0; i < j->spec->output_count; i++) {
 		const struct channel *o = &j->spec->outputs[i];
-		if (asked ? !str_eq(asked, o->name) : !is_board(o->name))
-			continue;
-		AUTO_FREE char *path = depot_output_path(d, j, o->name);
-		if (path) /* in a place of the owner's they could change it for a link */
-			metrics_add_folder(m, path, !asked && boards > 1 ? o->name : NULL,
-					   o->uri == NULL);
+		if (asked ? str_eq(asked, o->name) : is_board(o->name))
+			add_folder(ex, j, o, !asked && boards > 1 ? o->name : NULL, m);
 	}
 }
 

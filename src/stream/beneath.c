@@ -27,11 +27,9 @@ static int open_how(int at, const char *path, int flags, uint64_t resolve)
 	return (int)fd;
 }
 
-int beneath_root(const char *path, bool links, struct err *err)
+int beneath_root(const char *path, struct err *err)
 {
-	uint64_t resolve = links ? RESOLVE_NO_MAGICLINKS
-				 : RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-	int fd = open_how(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, resolve);
+	int fd = open_how(AT_FDCWD, path, O_RDONLY | O_DIRECTORY, RESOLVE_NO_MAGICLINKS);
 
 	return fd < 0 ? err_sys(err, "%s", path) : fd;
 }

@@ -7,13 +7,12 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "base/err.h"
 
-/* The folder itself; through links only where the path is the yard's own. */
-int beneath_root(const char *path, bool links, struct err *err);
+/* A folder that the yard made; its path may lead through links, which only admins make. */
+int beneath_root(const char *path, struct err *err);
 /* A folder below it, by a path without a leading slash ("." is itself). */
 int beneath_folder(int root, const char *path, struct err *err);
 /* A plain file below it, for reading. */

@@ -25,8 +25,8 @@ struct event_file {
 };
 
 struct board {
-	char *path, *prefix;
-	bool links;
+	char *base, *path, *prefix; /* as in struct metrics_folder */
+	int64_t uid, uid_count;
 	dev_t dev; /* of the folder, once it was there */
 	ino_t ino;
 	struct event_file **files; /* by run and name */
@@ -36,13 +36,15 @@ struct board {
 	size_t bytes;
 };
 
-struct board *board_create(const char *path, const char *prefix, bool links)
+struct board *board_create(const struct metrics_folder *f)
 {
 	struct board *b = mem_alloc(1, sizeof *b);
 
-	*b = (struct board){ .path = mem_strdup(path),
-			     .prefix = mem_strdup(prefix),
-			     .links = links,
+	*b = (struct board){ .base = mem_strdup(f->base),
+			     .path = mem_strdup(f->path && *f->path ? f->path : "."),
+			     .prefix = mem_strdup(f->prefix),
+			     .uid = f->uid,
+			     .uid_count = f->uid_count,
 			     .known = map_create() };
 	return b;
 }
@@ -58,6 +60,7 @@ void board_destroy(struct board *b)
 	}
 	free(b->files);
 	map_destroy(b->known);
+	free(b->base);
 	free(b->path);
 	free(b->prefix);
 	free(b);
@@ -68,11 +71,33 @@ size_t board_bytes(const struct board *b)
 	return sizeof *b + b->bytes + b->file_cap * sizeof *b->files;
 }
 
+static bool is_theirs(const struct board *b, const struct stat *st)
+{
+	int64_t uid = st->st_uid;
+
+	return !b->uid_count || (uid >= b->uid && uid - b->uid < b->uid_count);
+}
+
+/* The board's own folder. */
+static int open_board(const struct board *b, struct err *err)
+{
+	AUTO_FD int base = beneath_root(b->base, err);
+	AUTO_FD int fd = base < 0 ? -1 : beneath_folder(base, b->path, err);
+	struct stat st;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, &st) < 0 || !is_theirs(b, &st))
+		return err_set(err, ERR_DENIED, "%s: not a folder of the job's owner",
+			       b->path);
+	return TAKE_FD(fd);
+}
+
 void board_find(struct board *b)
 {
 	struct err ignored; /* told by board_look() */
 	struct stat st;
-	AUTO_FD int root = beneath_root(b->path, b->links, &ignored);
+	AUTO_FD int root = open_board(b, &ignored);
 
 	if (root >= 0 && fstat(root, &st) == 0) {
 		b->dev = st.st_dev;
@@ -222,7 +247,7 @@ static void look_everywhere(struct search *s)
 void board_look(struct board *b, struct metric_set *set)
 {
 	struct err err;
-	AUTO_FD int root = beneath_root(b->path, b->links, &err);
+	AUTO_FD int root = open_board(b, &err);
 
 	if (root < 0) {
 		if (err.code != ERR_NOT_FOUND)
@@ -376,8 +401,8 @@ static bool still_the_same(struct event_file *f, const struct stat *st)
 	return false;
 }
 
-static void read_file(struct event_file *f, struct metric_set *set, int root,
-		      struct record_buffer *buffer, int64_t *budget)
+static void read_file(const struct board *b, struct event_file *f, struct metric_set *set,
+		      int root, struct record_buffer *buffer, int64_t *budget)
 {
 	struct record_reader r;
 	struct stat st;
@@ -390,6 +415,10 @@ static void read_file(struct event_file *f, struct metric_set *set, int root,
 	if (fd < 0) {
 		free(f->problem);
 		f->problem = mem_strdup(err.text);
+		return;
+	}
+	if (!is_theirs(b, &st)) {
+		set_problem(f, "it belongs to somebody else; it is not read");
 		return;
 	}
 	if (!still_the_same(f, &st))
@@ -405,12 +434,12 @@ bool board_read(struct board *b, struct metric_set *set, struct record_buffer *b
 		int64_t *budget)
 {
 	struct err ignored; /* told by board_look() */
-	AUTO_FD int root = b->file_count ? beneath_root(b->path, b->links, &ignored) : -1;
+	AUTO_FD int root = b->file_count ? open_board(b, &ignored) : -1;
 
 	for (; root >= 0 && b->at < b->file_count; b->at++) {
 		if (*budget <= 0)
 			return true;
-		read_file(b->files[b->at], set, root, buffer, budget);
+		read_file(b, b->files[b->at], set, root, buffer, budget);
 		if (b->files[b->at]->more)
 			return true;
 	}

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "stream/metric_set.h"
+#include "stream/metrics.h"
 #include "stream/record.h"
 
 #define BOARD_FILES_MAX   10000
@@ -21,8 +22,7 @@
 
 struct board;
 
-/* prefix: before the names of its runs, or NULL; links: its path may lead through links. */
-struct board *board_create(const char *path, const char *prefix, bool links);
+struct board *board_create(const struct metrics_folder *f);
 void board_destroy(struct board *b); /* NULL is fine */
 /* Looks for new files.  A folder that is not there has none. */
 void board_look(struct board *b, struct metric_set *set);

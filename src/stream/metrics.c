@@ -34,11 +34,10 @@ void metrics_destroy(struct metrics *m)
 	free(m);
 }
 
-void metrics_add_folder(struct metrics *m, const char *path, const char *prefix,
-			bool links)
+void metrics_add_folder(struct metrics *m, const struct metrics_folder *f)
 {
 	mem_grow(&m->boards, &m->board_cap, m->board_count, sizeof *m->boards);
-	m->boards[m->board_count++] = board_create(path, prefix, links);
+	m->boards[m->board_count++] = board_create(f);
 }
 
 int metrics_add_pattern(struct metrics *m, const char *name, const char *pattern,

@@ -24,10 +24,15 @@ struct metrics;
 
 struct metrics *metrics_create(void);
 void metrics_destroy(struct metrics *m); /* NULL is fine */
-/* A folder of event files, which may be missing.  prefix: before the names of its runs, or
- * NULL; links: its path may lead through links, because nobody else can make any. */
-void metrics_add_folder(struct metrics *m, const char *path, const char *prefix,
-			bool links);
+/* A folder of event files, which may be missing. */
+struct metrics_folder {
+	const char *base;   /* a folder that the yard made */
+	const char *path;   /* below it, through no link; NULL or "": itself */
+	const char *prefix; /* before the names of its runs, or NULL */
+	/* So many uids from the first on; what belongs to others is not read.  0: any. */
+	int64_t uid, uid_count;
+};
+void metrics_add_folder(struct metrics *m, const struct metrics_folder *f);
 int metrics_add_pattern(struct metrics *m, const char *name, const char *pattern,
 			struct err *err);
 

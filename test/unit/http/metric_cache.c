@@ -48,7 +48,8 @@ static void ask(struct metric_cache *c, int64_t job)
 
 	if (!metric_cache_find(c, key)) {
 		made = metrics_create();
-		metrics_add_folder(made, "/tmp/yard-no-such-folder", NULL, true);
+		metrics_add_folder(made, &(struct metrics_folder){
+						 .base = "/tmp/yard-no-such-folder" });
 		if (job == 1)
 			metrics_add_pattern(made, "loss", "loss=(.)", &err);
 	}

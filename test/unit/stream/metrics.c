@@ -38,7 +38,7 @@ static struct metrics *board(void)
 {
 	struct metrics *m = metrics_create();
 
-	metrics_add_folder(m, folder, NULL, true);
+	metrics_add_folder(m, &(struct metrics_folder){ .base = folder });
 	return m;
 }
 
@@ -247,10 +247,28 @@ static void hostile_names(void)
 	   "a pipe does not hold it up, and what is not read is told");
 	metrics_destroy(m);
 	m = metrics_create();
-	metrics_add_folder(m, dir, NULL, false);
+	metrics_add_folder(m, &(struct metrics_folder){ .base = folder, .path = "run" });
 	pass(m);
 	OK(count_of(m, ".", "stolen") == 0 && problems(m) == 1,
-	   "a folder that became a link is not entered where that is not ours");
+	   "a folder that became a link is not entered");
+	metrics_destroy(m);
+	m = metrics_create();
+	metrics_add_folder(m, &(struct metrics_folder){ .base = "/tmp",
+							.path = secret + 5,
+							.uid = (int64_t)geteuid() + 1,
+							.uid_count = 65536 });
+	pass(m);
+	OK(count_of(m, ".", "stolen") == 0 && complains(m, "not a folder of"),
+	   "nor one that belongs to somebody else");
+	metrics_destroy(m);
+	m = metrics_create();
+	metrics_add_folder(m, &(struct metrics_folder){ .base = "/tmp",
+							.path = secret + 5,
+							.prefix = "logs",
+							.uid = geteuid(),
+							.uid_count = 1 });
+	pass(m);
+	OK(count_of(m, "logs", "stolen") == 1, "to its owner it is a run, with a prefix");
 	metrics_destroy(m);
 	close(fd);
 	AUTO_FREE char *command = str_printf("rm -rf '%s'", secret);
