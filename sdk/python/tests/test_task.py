@@ -2,6 +2,7 @@
 """The helper inside a job: its files are read by the real TensorBoard."""
 import math
 import os
+import shutil
 import signal
 import struct
 import subprocess
@@ -10,7 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, until
 
 from trainyard import _events, task
 
@@ -18,7 +19,7 @@ from trainyard import _events, task
 @pytest.fixture(autouse=True)
 def no_job(monkeypatch):
     for name in list(os.environ):
-        if name.startswith(("PAI_", "YARD_")) or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        if name != "YARD_SERVER" and name.startswith(("PAI_", "YARD_")) or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
             monkeypatch.delenv(name)
     monkeypatch.setattr(task, "_events", None)
 
@@ -123,3 +124,47 @@ def test_places_are_told(monkeypatch, tmp_path):
     assert task.model_dir() == tmp_path / "m"
     with pytest.raises(KeyError, match="no output 'x'"):
         task.output_path("x")
+
+
+JOB = """import sys, time
+from trainyard import task
+begun = task.latest_checkpoint()
+print("from", begun.name if begun else None, task.rank(), task.world_size(), task.attempt(),
+      task.hyperparameters()["steps"], flush=True)
+step = int(begun.name.split("-")[1]) + 1 if begun else 0
+task.stop_requested()
+while step < int(task.hyperparameters()["steps"]):
+    task.log_metric("loss", 1.0 / (step + 1), step)
+    path = task.checkpoint_dir() / ("step-%d" % step)
+    path.mkdir(exist_ok=True)
+    (path / "weights").write_text(str(step))
+    task.commit_checkpoint(path)
+    print("saved", step, flush=True)
+    if begun is None and step == 2:
+        while not task.stop_requested():
+            time.sleep(0.01)
+        sys.exit(143)
+    step += 1
+(task.model_dir() / "model").write_text("done")
+"""
+
+
+def test_a_job_that_is_stopped_goes_on_in_the_next(yard, tmp_path):
+    from trainyard import Estimator
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "train.py").write_text(JOB)
+    shutil.copytree(ROOT / "sdk" / "python" / "trainyard", tmp_path / "src" / "trainyard",
+                    ignore=shutil.ignore_patterns("__pycache__"))
+    est = Estimator(entry_point="train.py", source_dir=str(tmp_path / "src"),
+                    instance_spec={"cpu": "0.2", "memory": "128Mi"}, hyperparameters={"steps": 5},
+                    checkpoints_path="pfs:ck-" + tmp_path.name)
+    est.fit(wait=False)
+    until(lambda: "saved 2" in est.logs())
+    est.stop(wait=True)
+    assert est.latest_job.status == "Terminated"
+    assert est.logs()[0] == "from None 0 1 1 5"
+    (loss,) = est.metrics("loss")
+    assert [p.step for p in loss.points] == [0, 1, 2] and loss.last == pytest.approx(1 / 3)
+    est.fit(show_logs=False)
+    assert est.logs() == ["from step-2 0 1 1 5", "saved 3", "saved 4"]
+    assert est.latest_job.is_succeeded()

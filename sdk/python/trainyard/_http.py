@@ -267,28 +267,26 @@ class Transport:
                     if whole:
                         answer.read()
                     return answer
-                error = self._error(answer)
-                wait = answer.header("Retry-After") if answer.status == 503 else None
+                failed: BaseException = self._error(answer)
                 if answer.status != 503 or not again or time.monotonic() > until:
-                    raise error
-                if wait is not None and wait.isdigit():
-                    pause = max(pause, float(wait))
+                    raise failed
+                wait = answer.header("Retry-After") or ""
+                pause = max(pause, float(wait) if wait.isdigit() else 0)
             except UntrustedServer:
                 raise
-            except (ConnectionRefusedError, FileNotFoundError, socket.timeout,
-                    socket.gaierror) as e:
-                if self._start():
-                    continue
-                # Nothing was sent if it could not be reached; a timeout may be of the answer.
-                unsent = not isinstance(e, socket.timeout)
-                if not (again or unsent) or time.monotonic() > until:
-                    raise self._unreachable(e) from e
             except (OSError, http.client.HTTPException) as e:
-                if not fresh and again:  # of a kept connection: the server may have closed it
-                    fresh = True
+                failed = e
+            if not isinstance(failed, ApiError):
+                # What could not be reached was sent nothing.
+                unsent = isinstance(failed, (ConnectionRefusedError, FileNotFoundError,
+                                             socket.gaierror))
+                if unsent and self._start():
                     continue
-                if not again or time.monotonic() > until:
-                    raise self._unreachable(e) from e
+                if again and not fresh and not unsent:
+                    fresh = True  # of a kept connection: the server may have closed it
+                    continue
+                if not (again or unsent) or time.monotonic() > until:
+                    raise self._unreachable(failed) from failed
             time.sleep(pause * random.uniform(0.75, 1.0))
             pause = min(pause * 2, PAUSE_MAX_S)
 
