@@ -23,8 +23,8 @@ def native(session, command, **more):
 
 
 def test_a_log_is_whole_over_connections_that_break(session, cutter):
-    job = native(session, "for i in $(seq 60000); do echo line of some length $i; done; echo err >&2; sleep 1; "
-                          "echo late")
+    job = native(session, "for i in $(seq 60000); do echo line of some length $i; done; "
+                          "echo err >&2; sleep 1; echo late")
     c = cutter(300000)  # more than a record has
     with Session("unix://" + c.path) as s:
         got = list(TrainingJob.get(job.id, s).logs(follow=True))

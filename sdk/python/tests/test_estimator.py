@@ -87,7 +87,8 @@ def test_another_job_s_model_is_a_uri_and_an_input(yard):
 
 
 def test_entry_points_are_begun(yard):
-    write_files("src", {"train.py": "print('py')", "run.sh": "echo sh", "prog": "#!/bin/sh\necho p"})
+    write_files("src", {"train.py": "print('py')", "run.sh": "echo sh",
+                        "prog": "#!/bin/sh\necho p"})
     os.chmod("src/prog", 0o755)
     for name, said in (("train.py", "py"), ("run.sh", "sh"), ("prog", "p")):
         est = estimator(entry_point=name, source_dir="src")

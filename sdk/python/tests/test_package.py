@@ -31,8 +31,9 @@ def test_pip_installs_it(tmp_path):
     assert r.returncode == 0, r.stdout.decode()
     for name in ("estimator.py", "py.typed", "compat/__main__.py"):
         assert (tmp_path / "out" / "trainyard" / name).exists()
-    subprocess.run([sys.executable, "-S", "-c", "import trainyard, trainyard.task, trainyard.compat"],
-                   env={"PYTHONPATH": str(tmp_path / "out")}, check=True)
+    code = "import trainyard, trainyard.task, trainyard.compat"
+    subprocess.run([sys.executable, "-S", "-c", code], check=True,
+                   env={"PYTHONPATH": str(tmp_path / "out")})
 
 
 def imported(tree):

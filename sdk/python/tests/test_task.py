@@ -19,8 +19,10 @@ from trainyard import _events, task
 @pytest.fixture(autouse=True)
 def no_job(monkeypatch):
     for name in list(os.environ):
-        if name != "YARD_SERVER" and name.startswith(("PAI_", "YARD_")) or name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        if name.startswith(("PAI_", "YARD_")) and name != "YARD_SERVER":
             monkeypatch.delenv(name)
+    for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(task, "_events", None)
 
 

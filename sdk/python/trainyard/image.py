@@ -86,7 +86,8 @@ def list_images(framework_name: Optional[str] = None,
 
 
 def retrieve(framework_name: str, framework_version: str = "latest", accelerator_type: str = "CPU",
-             image_scope: str = ImageScope.TRAINING, session: Optional[Session] = None) -> ImageInfo:
+             image_scope: str = ImageScope.TRAINING, session: Optional[Session] = None
+             ) -> ImageInfo:
     """The image of a framework: of exactly this version (``2.3`` also means the newest 2.3.x), or
     the newest with ``latest``.  Raises RuntimeError that says which there are."""
     images = list_images(framework_name, image_scope, session)

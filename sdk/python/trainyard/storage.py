@@ -8,9 +8,9 @@
 
 A place is ``pfs:PATH`` (``yard:PATH`` means the same): ``/pfs/<dc>/home/<user>/…``,
 ``/pfs/public/…``, ``/pfs/<dc>/group/<group>/…``, ``/jobs/<id>/<output>/…``; a path without a slash
-in front is below one's home.  Several files, and the parts of a large one, go at the same time; what
-is there already, with the same size and time, is not sent again; what was interrupted goes on
-where it was when the same call is made again.
+in front is below one's home.  Several files, and the parts of a large one, go at the same time;
+what is there already, with the same size and time, is not sent again; what was interrupted goes
+on where it was when the same call is made again.
 """
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ def move(source: str, target: str, session: Optional[Session] = None, replace: b
 
 def remove(place: str, session: Optional[Session] = None, recursive: bool = False) -> None:
     """A file, or a folder: one that holds something only with recursive=True."""
-    session_or_default(session)._http.json(
-        "DELETE", "/files", query={"path": path_of(place), "recursive": True if recursive else None})
+    session_or_default(session)._http.json("DELETE", "/files", query={
+        "path": path_of(place), "recursive": True if recursive else None})
 
 
 def read(place: str, session: Optional[Session] = None) -> bytes:

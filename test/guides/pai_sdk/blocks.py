@@ -3,8 +3,8 @@
 
 Some blocks are not valid Python as printed, and all have placeholders.  Each block is listed with
 the hash of its text and the exact replacements that make it run; a replacement is of one of a few
-kinds, and what a kind may do is checked.  So a block that changed, a further edit, or a cleverer one
-fails the test.
+kinds, and what a kind may do is checked.  So a block that changed, a further edit, or a cleverer
+one fails the test.
 """
 import hashlib
 import os
@@ -58,7 +58,8 @@ def imports(*modules):
 # What a replacement of a kind may look like, old and new.
 NAMES = {("estimator.fits(", "estimator.fit("),
          ("estimator.tensorboard()", "tensorboard = estimator.tensorboard()")}
-PLACEHOLDER = re.compile(r"oss://<\w+>$|<\w+>$|/data/to/test/data$|# more arguments for estimator\.\.$")
+PLACEHOLDER = re.compile(r"oss://<\w+>$|<\w+>$|/data/to/test/data$|"
+                         r"# more arguments for estimator\.\.$")
 
 
 def repaired(block, repairs, values):
@@ -107,7 +108,8 @@ TABLE = [
     Block("local", "358dbbcee498ee6b", value("oss://<BucketName>", "local_bucket"),
           value("/data/to/test/data", "test_data")),
     Block("PAI_HPS_ variables", "d0cf68b976aba504"),
-    Block("PAI_HPS_ command", "2c6c500cc47ca711", value("# more arguments for estimator..", "more")),
+    Block("PAI_HPS_ command", "2c6c500cc47ca711",
+          value("# more arguments for estimator..", "more")),
     Block("PAI_USER_ARGS variable", "48f58427dd7a766e"),
     Block("PAI_USER_ARGS command", "a7492b9bc3e2dca5", comma(5),
           value("# more arguments for estimator..", "more")),
