@@ -9,10 +9,11 @@
 #include "cli/file_place.h"
 #include "cli/haul_impl.h"
 
-#define QUEUE_MAX  50000 /* files that wait; who finds them waits when there are more */
-#define HANDS_MAX  64
-#define BEGIN_ANEW 2  /* times, for a file that changes under way */
-#define FAILS_TOLD 20 /* of more, the summary tells how many */
+#define QUEUE_MAX     50000 /* files that wait; who finds them waits when there are more */
+#define HANDS_MAX     64
+#define PARTS_AT_ONCE 4  /* of one file: more only take turns at its lock, at both ends */
+#define BEGIN_ANEW    2  /* times, for a file that changes under way */
+#define FAILS_TOLD    20 /* of more, the summary tells how many */
 
 struct queued {
 	struct queued *next;
@@ -124,7 +125,7 @@ static void hire(struct haul *h)
 static struct big *big_with_parts(struct haul *h)
 {
 	for (struct big *b = h->bigs; b; b = b->next)
-		if (b->taken < b->parts.count)
+		if (b->taken < b->parts.count && b->running < PARTS_AT_ONCE)
 			return b;
 	return NULL;
 }
@@ -160,7 +161,7 @@ static enum job_kind take(struct haul *h, struct haul_file *f, struct big **b, s
 	if (*b) {
 		*n = (*b)->taken++;
 		(*b)->running++;
-		if ((*b)->taken < (*b)->parts.count) {
+		if (big_with_parts(h)) {
 			pthread_cond_signal(&h->work);
 			hire(h);
 		}
