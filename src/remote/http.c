@@ -21,19 +21,33 @@ static char *url_of(const struct remote *r)
 
 struct look {
 	const struct remote *remote;
-	bool head;
+	bool head, stopped;
 };
+
+/* A server that knows no ranges sends all of it: the head was enough. */
+static int stop_there(void *arg, const void *data, size_t len, struct err *err)
+{
+	struct look *l = arg;
+
+	(void)data;
+	(void)len;
+	l->stopped = true;
+	return err_set(err, ERR_CONFLICT, "enough");
+}
 
 static int ask_look(void *arg, struct net_request *q, struct err *err)
 {
-	const struct look *l = arg;
+	struct look *l = arg;
 
 	(void)err;
 	q->method = l->head ? "HEAD" : "GET";
 	q->url = url_of(l->remote);
 	q->follow = REDIRECTS;
-	if (!l->head)
+	if (!l->head) {
 		net_header(q, "Range: bytes=0-0");
+		q->sink = stop_there;
+		q->sink_arg = l;
+	}
 	return 0;
 }
 
@@ -58,7 +72,7 @@ static char *version_of(const struct net_answer *a)
 static int look(const struct remote *r, struct net *n, struct net_answer *a,
 		struct err *err)
 {
-	struct look l = { r, true };
+	struct look l = { r, true, false };
 	struct net_plan plan = { ask_look, &l };
 
 	if (net_try(n, &plan, a, err) < 0)
@@ -66,7 +80,7 @@ static int look(const struct remote *r, struct net *n, struct net_answer *a,
 	if (a->status == 200 && a->length >= 0)
 		return 0;
 	l.head = false;
-	if (net_try(n, &plan, a, err) < 0)
+	if (net_try(n, &plan, a, err) < 0 && !l.stopped)
 		return -1;
 	if (a->status == 416 && a->range_total == 0)
 		a->length = 0;

@@ -23,7 +23,7 @@
 #define SAYS_MAX   300 /* of a server's own words that are shown */
 
 static int64_t pause_ms = PAUSE_MS;
-static int tries_most = TRIES;
+static int tries_most = TRIES, slow_most = SLOW_S;
 
 struct net {
 	CURL *easy;
@@ -39,10 +39,11 @@ struct exchange {
 	struct err failed; /* by the sink or the body */
 };
 
-void net_patience(int64_t pause, int tries)
+void net_patience(int64_t pause, int tries, int slow_s)
 {
 	pause_ms = pause ? pause : PAUSE_MS;
 	tries_most = tries ? tries : TRIES;
+	slow_most = slow_s ? slow_s : SLOW_S;
 }
 
 void net_setup(void)
@@ -241,7 +242,7 @@ static void set_limits(CURL *c, const struct net_request *r)
 	curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	curl_easy_setopt(c, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl_easy_setopt(c, CURLOPT_LOW_SPEED_LIMIT, (long)SLOW_BYTES);
-	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)SLOW_S);
+	curl_easy_setopt(c, CURLOPT_LOW_SPEED_TIME, (long)slow_most);
 	curl_easy_setopt(c, CURLOPT_BUFFERSIZE, 256L << 10);
 	curl_easy_setopt(c, CURLOPT_UPLOAD_BUFFERSIZE, 256L << 10);
 	/* As stored: a file is what its bytes are, not what they unpack to. */

@@ -71,8 +71,9 @@ int net_try(struct net *n, const struct net_plan *p, struct net_answer *out,
 	    struct err *err);
 /* Whether a failed try may be followed by another; sleeps the longer the more there were. */
 bool net_again(int *tries, const struct err *why);
-/* Of a test: the first pause, and how many tries there are.  0: as it is. */
-void net_patience(int64_t pause_ms, int tries);
+/* Of a test: the first pause, how many tries there are, and after how many seconds a slow
+ * server is given up.  0: as it is. */
+void net_patience(int64_t pause_ms, int tries, int slow_s);
 
 /* An unhappy status in words; the body is the server's: cut, and made plain. */
 int net_refused(const struct net_answer *a, const char *what, struct err *err);

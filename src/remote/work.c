@@ -66,7 +66,9 @@ static void watch(struct crew *c)
 		until.tv_nsec += SAY_MS * 1000000L;
 		until.tv_sec += until.tv_nsec / 1000000000;
 		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&c->over, &c->lock, &until);
+		while (c->running > 0 &&
+		       pthread_cond_timedwait(&c->over, &c->lock, &until) == 0)
+			;
 		say(c->work);
 	}
 	pthread_mutex_unlock(&c->lock);
