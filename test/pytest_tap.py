@@ -25,7 +25,8 @@ def pytest_runtest_logreport(report):
         return
     if report.skipped:
         why = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-        POINTS.append(("ok", words(report.nodeid), " # SKIP " + why.replace("\n", " ")))
+        why = re.sub(r"^Skipped: ", "", why).replace("\n", " ")
+        POINTS.append(("ok", words(report.nodeid), " # SKIP " + why))
     else:
         POINTS.append(("ok" if report.passed else "not ok", words(report.nodeid), ""))
 

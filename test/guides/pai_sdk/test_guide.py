@@ -7,6 +7,7 @@ import os
 import re
 import ssl
 import subprocess
+import tarfile
 import urllib.request
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -54,8 +55,8 @@ def run(text, **names):
 
 def values(world, **more):
     given = {"command": "python train.py", "source": "train_src", "image": "pytorch-cpu",
-             "type": "ecs.c6.xlarge", "bucket": "pfs:guide-bucket",
-             "local_bucket": "pfs:guide-bucket",
+             "type": "ecs.c6.xlarge", "bucket": world.bucket if world else "oss://b",
+             "local_bucket": world.bucket if world else "oss://b",
              "more": 'image_uri="pytorch-cpu", instance_type="ecs.c6.xlarge", '
                      'source_dir="train_src",'}
     given.update(more)
@@ -171,6 +172,25 @@ def test_run(world):
     assert re.match(r"example_train_job_\d{8}_\d{6}$", job.name)
     assert url_line(world, out, job) and "needs tiny 7\n" in out
     assert est.model_data() == "pfs:/jobs/%s/model/" % job.id
+
+
+def test_code_in_a_bucket(world):
+    """As the guide's comment says: oss://<YourOssBucket>/your-code-path-to/source.tar.gz"""
+    if not world.oss:
+        pytest.skip("no object store can be had here")
+    path = world.oss.folder / "your-code-path-to" / "source.tar.gz"
+    path.parent.mkdir(exist_ok=True)
+    train_src("print('from a bucket')\n")
+    with tarfile.open(path, "w:gz") as t:
+        t.add("train_src", ".")
+    est = Estimator(command="python train.py; echo m > $PAI_OUTPUT_MODEL/m",
+                    source_dir=world.bucket + "/your-code-path-to/source.tar.gz",
+                    instance_type="ecs.c6.xlarge", output_path=world.bucket + "/out-" + world.name)
+    job = est.fit(show_logs=False)
+    assert est.logs() == ["from a bucket"]
+    assert est.model_data() == "%s/out-%s/%s/model/" % (world.bucket, world.name, job.name)
+    where = world.oss.folder / ("out-" + world.name) / job.name / "model" / "m"
+    assert where.read_text() == "m\n"
 
 
 def wheel(folder):
@@ -293,7 +313,7 @@ def test_variables_are_as_printed(world):
     # The guide prints bare numbers; the service itself, and so we, give every value as a text.
     want = json.loads(printed("PAI_HPS variable")["PAI_HPS"])
     env = fit({"epochs": 10, "batch-size": 32},
-              {"train": "pfs:guide-bucket/path-to-data/", "test": one_file()})
+              {"train": world.bucket + "/path-to-data/", "test": one_file()})
     assert json.loads(env["PAI_HPS"]) == {k: str(v) for k, v in want.items()}
     assert {k: env.get(k) for k in printed("PAI_INPUT variables")} == printed("PAI_INPUT variables")
 
