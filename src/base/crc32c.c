@@ -121,6 +121,13 @@ by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 	for (; len >= 8; p += 8, len -= 8)
 		a = _mm_crc32_u64(a, word_at(p));
 	crc = (uint32_t)a;
+	if (len >= 4) { /* event files are made of records of some forty bytes */
+		uint32_t word;
+		memcpy(&word, p, sizeof word);
+		crc = _mm_crc32_u32(crc, word);
+		p += 4;
+		len -= 4;
+	}
 	for (; len; p++, len--)
 		crc = _mm_crc32_u8(crc, *p);
 	return crc;
