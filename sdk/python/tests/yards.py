@@ -50,17 +50,21 @@ class Yard:
         with socket.socket(socket.AF_UNIX) as s:
             return s.connect_ex(self.socket) == 0
 
+    def said(self, pattern):
+        """In its log, which it writes when it is all set."""
+        return until(lambda: re.findall(pattern, self.log.read_text()))[-1]
+
     @property
     def url(self):
         return "unix://" + self.socket
 
     @property
     def https(self):
-        return re.findall(r"https?://[^ ,]*:\d+", self.log.read_text())[-1]
+        return self.said(r"https?://[^ ,]*:\d+")
 
     @property
     def fingerprint(self):
-        return re.findall(r"certificate (SHA256:[0-9A-F:]+)", self.log.read_text())[-1]
+        return self.said(r"certificate (SHA256:[0-9A-F:]+)\n")
 
     def token(self, name, role="member"):
         """A user with an account, and a token of theirs."""
