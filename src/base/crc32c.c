@@ -101,6 +101,28 @@ static uint64_t word_at(const uint8_t *p)
 	return word;
 }
 
+/* Apart from long ones, so that it needs no register of its caller's: event files are made
+ * of records of some forty bytes. */
+__attribute__((target("sse4.2"), noinline)) static uint32_t
+by_instruction_short(uint32_t crc, const uint8_t *p, size_t len)
+{
+	uint64_t a = crc;
+
+	for (; len >= 8; p += 8, len -= 8)
+		a = _mm_crc32_u64(a, word_at(p));
+	crc = (uint32_t)a;
+	if (len >= 4) {
+		uint32_t word;
+		memcpy(&word, p, sizeof word);
+		crc = _mm_crc32_u32(crc, word);
+		p += 4;
+		len -= 4;
+	}
+	for (; len; p++, len--)
+		crc = _mm_crc32_u8(crc, *p);
+	return crc;
+}
+
 /* The instruction takes three cycles, and one can begin in each: three runs side by side are
  * summed apart in the time of one, and joined. */
 __attribute__((target("sse4.2"))) static uint32_t
@@ -108,6 +130,8 @@ by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 {
 	uint64_t a = crc;
 
+	if (len < 3 * RUN)
+		return by_instruction_short(crc, p, len);
 	for (; len >= 3 * RUN; p += 3 * RUN, len -= 3 * RUN) {
 		uint64_t b = 0, c = 0;
 		for (size_t i = 0; i < RUN; i += 8) {
@@ -118,19 +142,7 @@ by_instruction(uint32_t crc, const uint8_t *p, size_t len)
 		a = behind_run((uint32_t)a) ^ b;
 		a = behind_run((uint32_t)a) ^ c;
 	}
-	for (; len >= 8; p += 8, len -= 8)
-		a = _mm_crc32_u64(a, word_at(p));
-	crc = (uint32_t)a;
-	if (len >= 4) { /* event files are made of records of some forty bytes */
-		uint32_t word;
-		memcpy(&word, p, sizeof word);
-		crc = _mm_crc32_u32(crc, word);
-		p += 4;
-		len -= 4;
-	}
-	for (; len; p++, len--)
-		crc = _mm_crc32_u8(crc, *p);
-	return crc;
+	return by_instruction_short((uint32_t)a, p, len);
 }
 #else
 #define by_instruction by_table
