@@ -110,6 +110,8 @@ static void add_role(const struct role *r, struct buf *out)
 		buf_printf(&text, ", %s %s",
 			   units_show_cpu(device_milli(&r->each.devices[i]), cpu),
 			   r->each.devices[i].type);
+	if (r->per_device)
+		buf_adds(&text, ", a process for each device");
 	for (size_t i = 0; i < r->where.count; i++)
 		buf_printf(&text, ", where %s=%s", r->where.items[i].key,
 			   r->where.items[i].value);
@@ -123,6 +125,10 @@ static void add_spec(const struct wire_job *w, struct buf *out)
 
 	for (size_t i = 0; i < s->role_count; i++)
 		add_role(&s->roles[i], out);
+	if (s->contract != SPEC_NATIVE)
+		line(out, "contract", "%s", spec_contract_word(s->contract));
+	for (size_t i = 0; i < s->requirements.count; i++)
+		line(out, i ? "" : "requires", "%s", s->requirements.items[i]);
 	if (s->code)
 		line(out, "code", "%.*s", spec_code_is_hash(s->code) ? 12 : INT_MAX,
 		     s->code);
