@@ -70,13 +70,27 @@ class TensorBoard:
             if state == "running":
                 return self
             if state == "ended":
-                raise UnexpectedStatusException(
-                    "TensorBoard %s of job %s has ended before it could be seen; `yard logs %s` "
-                    "tells why" % (self.id, self.job_id, self.id), state, job_id=self.id)
+                raise self._failure()
             if time.monotonic() > until:
                 raise YardError("TensorBoard %s does not begin within %d s; `yard why %s` tells "
                                 "why" % (self.id, timeout, self.id))
             time.sleep(0.1)
+
+    def _failure(self) -> UnexpectedStatusException:
+        """A board is a job too, and says why it ended."""
+        from .job import TrainingJob
+        reason, tail = "it is not there any more", []
+        try:
+            job = TrainingJob.get(self.id, self.session)
+            reason, tail = job.reason or job.status, list(job.logs(tail=10))
+        except YardError:
+            pass
+        words = "TensorBoard %s of job %s has ended before it could be seen: %s" \
+            % (self.id, self.job_id, reason)
+        if tail:
+            words += "\nits last lines:\n" + "\n".join("  | " + line for line in tail)
+        return UnexpectedStatusException(words, "ended", job_id=self.id, reason=reason,
+                                         log_tail=tail)
 
     def start(self, wait: bool = True) -> "TensorBoard":
         """Again, after stop(); one that runs is left as it is."""
