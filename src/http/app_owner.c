@@ -13,7 +13,37 @@
 #include "who/who.h"
 #include "yard/range.h"
 
-#define LISTENING 0x0a
+#define LISTENING "0A"
+#define FIELD_MAX 64
+
+/* Of a line: its number and a colon, the local address, the other, the state, two queues, a
+ * timer, a count, the uid. */
+enum column { AT_LOCAL = 1, AT_STATE = 3, AT_UID = 7 };
+
+/* False: the line has no such column, or one longer than any there is. */
+static bool take(const char *line, enum column column, char out[FIELD_MAX])
+{
+	static const char space[] = " \t";
+
+	line += strspn(line, space);
+	for (int i = 0; i < (int)column; i++) {
+		line += strcspn(line, " \t\n");
+		line += strspn(line, space);
+	}
+	size_t n = strcspn(line, " \t\n");
+	if (n == 0 || n >= FIELD_MAX)
+		return false;
+	memcpy(out, line, n);
+	out[n] = '\0';
+	return true;
+}
+
+static bool is_listening(const char *line)
+{
+	char state[FIELD_MAX];
+
+	return take(line, AT_STATE, state) && str_eq(state, LISTENING);
+}
 
 /* "0100007F:1F90": as the kernel writes an address, its four bytes as one number. */
 static void write_local(char out[64], const char *before, uint32_t address, int port)
@@ -24,15 +54,13 @@ static void write_local(char out[64], const char *before, uint32_t address, int 
 /* The uid of a line whose local address is that; -1: it is another. */
 static int64_t uid_of_line(const char *line, const char *local)
 {
-	char at[64] = "";
-	unsigned state = 0;
-	long long uid = -1;
+	char at[FIELD_MAX], uid[FIELD_MAX];
+	int64_t number;
 
-	if (sscanf(line, " %*[0-9]: %63[0-9A-F:] %*s %x %*s %*s %*s %lld", at, &state,
-		   &uid) != 3 ||
-	    state != LISTENING || !str_eq(at, local))
+	if (!is_listening(line) || !take(line, AT_LOCAL, at) || !str_eq(at, local) ||
+	    !take(line, AT_UID, uid) || str_to_i64(uid, 0, UINT32_MAX, &number) < 0)
 		return -1;
-	return uid;
+	return number;
 }
 
 static int64_t find_line(const char *table, const char *local)
@@ -77,14 +105,14 @@ static void read_listeners(const char *path, struct buf *out)
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t size = 0;
-	unsigned state;
+	bool first = true; /* the names of the columns */
 
 	if (!f)
 		return;
 	while (getline(&line, &size, f) > 0) {
-		if (sscanf(line, " %*[0-9]: %*s %*s %x", &state) == 1 &&
-		    state != LISTENING)
+		if (!first && !is_listening(line))
 			break;
+		first = false;
 		buf_adds(out, line);
 	}
 	free(line);

@@ -164,7 +164,7 @@ static int named_app(struct exchange *ex, struct app *out, struct err *err)
 
 void handle_app_show(struct exchange *ex)
 {
-	struct app a;
+	struct app a = { 0 };
 	struct err err;
 
 	if (named_app(ex, &a, &err) < 0)
@@ -191,7 +191,7 @@ static void app_ended(void *arg, int64_t job, bool again, const struct err *err)
 void handle_app_end(struct exchange *ex)
 {
 	struct yard *y = ex->server->config.yard;
-	struct app a;
+	struct app a = { 0 };
 	struct err err;
 
 	if (named_app(ex, &a, &err) < 0) {

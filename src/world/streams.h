@@ -25,7 +25,7 @@ struct world_stream_events {
 	void (*on_drain)(void *arg); /* pending() fell to 0; may be NULL */
 	void (*on_hangup)(
 		void *arg); /* paused with bytes unread, and the peer ended; may be NULL */
-	void (*on_connect)(void *arg); /* of world_connect_tcp(): it stands; may be NULL */
+	void (*on_connect)(void *arg); /* called by TCP: it stands; may be NULL */
 };
 
 #define WORLD_ADDRESS_MAX 46
