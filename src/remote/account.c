@@ -101,7 +101,7 @@ static char *usual_endpoint(const struct remote_uri *u, const struct remote_site
 		return mem_strdup(site->s3_endpoint);
 	if (site->webhdfs_gateway)
 		return mem_strdup(site->webhdfs_gateway);
-	return u->scheme == REMOTE_HDFS && strchr(u->host, ':')
+	return u->scheme == REMOTE_HDFS && u->web && strchr(u->host, ':')
 		       ? str_printf("http%s://%s", u->secure ? "s" : "", u->host)
 		       : NULL;
 }
@@ -146,13 +146,14 @@ int remote_account_make(const struct remote_uri *u, const struct vault *secret,
 	AUTO_REMOTE_ACCOUNT struct remote_account a = { 0 };
 	bool bucket = u->scheme == REMOTE_S3 || u->scheme == REMOTE_OSS;
 
-	/* OSS itself knows buckets by host name only; what else speaks oss:// says so. */
-	a.virtual_host = u->scheme == REMOTE_OSS && u->endpoint;
 	if (secret && read_secret(&a, secret, err) < 0)
 		return -1;
 	if (u->scheme != REMOTE_HTTP) {
-		if (!a.endpoint)
+		if (!a.endpoint) {
 			a.endpoint = usual_endpoint(u, site);
+			/* OSS itself knows buckets by host name only. */
+			a.virtual_host |= u->endpoint != NULL;
+		}
 		if (check_endpoint(u, &a, err) < 0)
 			return -1;
 	}

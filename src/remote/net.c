@@ -17,8 +17,8 @@
 #define CONNECT_S  20
 #define SLOW_BYTES 1024 /* a second, and not over so many seconds: */
 #define SLOW_S     30
-#define TRIES      7
-#define PAUSE_MS   250
+#define TRIES      6
+#define PAUSE_MS   200
 #define PAUSE_MOST 20000
 #define SAYS_MAX   300 /* of a server's own words that are shown */
 

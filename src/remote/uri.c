@@ -10,12 +10,15 @@
 static const struct {
 	const char *prefix;
 	enum remote_scheme scheme;
-	bool secure;
+	bool secure, web;
 } schemes[] = {
-	{ "http://", REMOTE_HTTP, false },    { "https://", REMOTE_HTTP, true },
-	{ "s3://", REMOTE_S3, false },        { "oss://", REMOTE_OSS, false },
-	{ "hdfs://", REMOTE_HDFS, false },    { "webhdfs://", REMOTE_HDFS, false },
-	{ "swebhdfs://", REMOTE_HDFS, true },
+	{ "http://", REMOTE_HTTP, false, true },
+	{ "https://", REMOTE_HTTP, true, true },
+	{ "s3://", REMOTE_S3, false, false },
+	{ "oss://", REMOTE_OSS, false, false },
+	{ "hdfs://", REMOTE_HDFS, false, false },
+	{ "webhdfs://", REMOTE_HDFS, false, true },
+	{ "swebhdfs://", REMOTE_HDFS, true, true },
 };
 
 bool remote_uri_is(const char *text)
@@ -114,6 +117,7 @@ int remote_uri_parse(const char *text, struct remote_uri *out, struct err *err)
 			continue;
 		u.scheme = schemes[i].scheme;
 		u.secure = schemes[i].secure;
+		u.web = schemes[i].web;
 		rest = text + strlen(schemes[i].prefix);
 	}
 	if (!rest)

@@ -27,6 +27,7 @@ struct remote_uri {
 	enum remote_scheme scheme;
 	bool folder;
 	bool secure;    /* https */
+	bool web;       /* webhdfs: its host is one that speaks HTTP */
 	char *host;     /* the bucket; or host and port, "" when none was given */
 	char *endpoint; /* oss://bucket.ENDPOINT, or NULL */
 	char *path;     /* the key, without a slash in front; http: with its query */

@@ -89,7 +89,7 @@ int main(void)
 	     "or the site's");
 	says("webhdfs://h:9870/x", NULL, &nothing, "http://h:9870 - - path",
 	     "or the address's, when nobody says otherwise");
-	says("hdfs://nn/x", NULL, &nothing, "secret 'hdfs'", "or else what to set");
+	says("hdfs://nn:8020/x", NULL, &nothing, "secret 'hdfs'", "or else what to set");
 	says("http://h/x", NULL, &nothing, "- - - path", "the web needs none");
 	says("s3://b/x", "hunter2", &nothing, "JSON object",
 	     "what is no JSON is not shown");

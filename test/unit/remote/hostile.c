@@ -310,7 +310,8 @@ static void large_plain(int fd, const char *head, int n)
 
 	(void)n;
 	if (is_head(head)) {
-		say(fd, "HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+		say(fd,
+		    "HTTP/1.1 403 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 		return;
 	}
 	say(fd, OK_HEAD "ETag: \"1\"\r\nContent-Length: 20971520\r\n\r\n");
