@@ -56,7 +56,8 @@ static void find_logs(void *arg, int64_t job, const struct metrics *m,
 	const struct job *j = yard_live(s->config.yard, job);
 
 	if (!j)
-		j = owned = yard_load(s->config.yard, job, &ignored);
+		owned = yard_load(s->config.yard, job, &ignored);
+	j = j ? j : owned;
 	for (size_t i = 0; j && i < j->task_count && i < LOG_TASKS_MAX; i++)
 		add_logs(s->config.yard, j, (int)i, metrics_attempt(m, (int)i), out);
 }
