@@ -152,22 +152,24 @@ void series_forget_from(struct series *s, int64_t step)
 
 size_t series_sample(const struct series *s, struct series_point *out, size_t max)
 {
-	size_t count = s->kept_count, ignored, i;
+	size_t count = s->kept_count, bytes = count * sizeof(struct series_kept), ignored;
 	uint64_t stride = s->stride ? s->stride : 1;
 
 	if (!count || !max)
 		return 0;
-	struct series_kept *list = mem_dup(s->kept, count * sizeof *list);
+	struct series_kept *list = mem_dup(s->kept, bytes);
+	/* Not by doubling: that would often leave half of what is asked for. */
 	while (count > max && stride <= s->next) {
-		stride *= 2;
-		count = regroup(list, count, stride, &ignored);
+		stride += stride / 8 + 1;
+		memcpy(list, s->kept, bytes);
+		count = regroup(list, s->kept_count, stride, &ignored);
 	}
 	if (count >
 	    max) { /* fewer than a group's four are wanted: the last, and the first */
 		list[max - 1] = list[count - 1];
 		count = max;
 	}
-	for (i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++)
 		out[i] = list[i].point;
 	free(list);
 	return count;

@@ -33,9 +33,14 @@ def _number(value: Any) -> float:
     return float("nan") if value is None else float(value)
 
 
+def _figure(value: Any) -> Optional[float]:
+    return None if value is None else float(value)
+
+
 def series_of(doc: Dict[str, Any]) -> List[MetricSeries]:
     return [MetricSeries(str(s["name"]), str(s.get("run") or ""), str(s.get("source") or ""),
-                         int(s["count"]), s.get("min"), s.get("max"), s.get("last"),
+                         int(s["count"]), _figure(s.get("min")), _figure(s.get("max")),
+                         _figure(s.get("last")),
                          [MetricPoint(int(p[0]), int(p[1]), _number(p[2]))
                           for p in s.get("points") or ()])
             for s in doc.get("series") or ()]

@@ -103,7 +103,7 @@ static void samples_keep_the_picture(void)
 		least = fmin(least, out[i].value);
 		greatest = fmax(greatest, out[i].value);
 	}
-	OK(least == s.min && greatest == s.max && n > 25,
+	OK(least == s.min && greatest == s.max && n > 75,
 	   "a sample of 100 shows both extremes of 100000 (%zu points)", n);
 	series_fini(&s);
 }
