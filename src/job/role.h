@@ -24,7 +24,7 @@ struct role {
 	char **argv;      /* what is executed: { "sh", "-c", line } for a shell line */
 	size_t argc;      /* argv[argc] is NULL */
 	char *shell_line; /* as written, or NULL when argv was given */
-	char *image; /* "host", or a name or uri of the catalogue */
+	char *image;      /* "host", or a name or uri of the catalogue */
 	struct resources each; /* of one task */
 	struct pairs where;    /* labels that a node must have */
 	int64_t shm_bytes;     /* 0 before the check: half of the memory */

@@ -109,8 +109,7 @@ static void describe(struct hold *h, struct shim_exit *e)
 	e->limit_bytes = h->task.memory_bytes;
 	snprintf(e->text, sizeof e->text, "%s", h->how);
 	if (h->stage >= 0 && (size_t)h->stage < h->task.stage_count)
-		snprintf(e->stage, sizeof e->stage, "%s",
-			 h->task.stages[h->stage].name);
+		snprintf(e->stage, sizeof e->stage, "%s", h->task.stages[h->stage].name);
 }
 
 static void unstarted(struct hold *h, struct shim_exit *e)

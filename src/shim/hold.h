@@ -64,7 +64,7 @@ struct hold {
 	int stage;        /* of the task's that runs, -1: none does */
 	bool has_status;  /* init told how the command ended */
 	int status;
-	char how[64]; /* and whose end that was */
+	char how[64];       /* and whose end that was */
 	struct err failure; /* why it could not be started */
 };
 

@@ -31,7 +31,7 @@ enum tag {
 	TAG_GROUP,
 	TAG_STOP_FILE,
 	TAG_MOUNT_RANGE, /* i64 */
-	TAG_STAGE, /* its name; begins a stage; the next two belong to it */
+	TAG_STAGE,       /* its name; begins a stage; the next two belong to it */
 	TAG_STAGE_ARG,
 	TAG_STAGE_ENV,
 	TAG_PROCESS, /* begins a process */
@@ -444,8 +444,8 @@ static int mount_check(const struct shim_task *t, size_t i, struct err *err)
 	if ((m->kind == SHIM_FILE) != (m->content != NULL))
 		return err_set(err, ERR_INVALID, "content of mount %s is not right",
 			       m->target);
-	if (m->range != -1 && ((m->kind != SHIM_BIND_RW && m->kind != SHIM_OURS_RO) || t->uid_base < 0 ||
-			       !range_ok(m->range, t->uid_count)))
+	if (m->range != -1 && ((m->kind != SHIM_BIND_RW && m->kind != SHIM_OURS_RO) ||
+			       t->uid_base < 0 || !range_ok(m->range, t->uid_count)))
 		return err_set(err, ERR_INVALID, "range of mount %s is not right",
 			       m->target);
 	return 0;

@@ -15,7 +15,7 @@ enum note_kind {
 	NOTE_FAILED,  /* from init, instead of BUILT or STARTED: text says why */
 	NOTE_TERM,    /* to init; text: the stop notice, or "" */
 	NOTE_STAGE,   /* from init: value is the stage that begins, -1: the command */
-	NOTE_EXIT,    /* from init: value is the wait status, text says whose if there were
+	NOTE_EXIT, /* from init: value is the wait status, text says whose if there were
 		       * several; init ends right after */
 };
 

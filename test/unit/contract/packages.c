@@ -2,8 +2,8 @@
 /* What pip is told to install, and by which rules. */
 #include "tap.h"
 
-#include "fixture.h"
 #include "contract/scene.h"
+#include "fixture.h"
 
 static const char *merged(const char *code, const char *const *job, size_t count)
 {
