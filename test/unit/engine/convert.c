@@ -173,6 +173,68 @@ static void homes(void)
 	bundle_destroy(b);
 }
 
+/* Something is to be installed: what was shown can be written, for this task alone. */
+static void homes_written(void)
+{
+	struct bundle *b = bundle_create((struct task_ref){ 1, 0, 1 });
+	struct shim_task task;
+	int scratch = 0;
+
+	pairs_put(&b->env, "PATH", at("/home/u/venv/bin"));
+	b->pip_config = mem_strdup("/config/pip.conf");
+	shim_task_init(&task);
+	homes_mount(at("/home/u"), at("/home/u/.local/state/yard"), b, &task);
+	for (size_t i = 0; i < task.mount_count; i++)
+		scratch += task.mounts[i].kind == SHIM_SCRATCH;
+	OK(task.mount_count == 2 && scratch == 2,
+	   "the environment and its Python, both through overlays");
+	shim_task_fini(&task);
+	folder("/home/u/.pip");
+	file("/home/u/.pip/pip.conf");
+	shim_task_init(&task);
+	homes_mount(at("/home/u"), at("/home/u/.local/state/yard"), b, &task);
+	IS(task.mounts[2].target, "/config/pip.conf", "with pip's configuration");
+	OK(task.mounts[2].kind == SHIM_BIND_RO, "to be read");
+	IS(task.mounts[2].source, at("/home/u/.pip/pip.conf"), "from where it is");
+	shim_task_fini(&task);
+	folder("/home/u/.config/pip");
+	file("/home/u/.config/pip/pip.conf");
+	shim_task_init(&task);
+	homes_mount(at("/home/u"), at("/home/u/.local/state/yard"), b, &task);
+	IS(task.mounts[2].source, at("/home/u/.config/pip/pip.conf"),
+	   "the newer place goes first");
+	IS_INT((long long)task.mount_count, 3, "one of them");
+	shim_task_fini(&task);
+	bundle_destroy(b);
+}
+
+static void steps(void)
+{
+	struct bundle *b = bundle_create((struct task_ref){ 1, 0, 1 });
+	struct machine m = { 0 };
+	struct convert_context c = { &m, NULL, "/state", NULL };
+	const char *argv[] = { "pip", "install" };
+	struct shim_task task;
+
+	b->argv = mem_alloc(1, sizeof *b->argv);
+	pairs_put(&bundle_stage(b, "requirements", argv, 2)->env, "A", "1");
+	pairs_put(bundle_process(b), "LOCAL_RANK", "0");
+	pairs_put(bundle_process(b), "LOCAL_RANK", "1");
+	bundle_note(b, "a %s", "note");
+	convert_bundle(&c, b, &task);
+	OK(task.stage_count == 1 && str_eq(task.stages[0].name, "requirements") &&
+		   task.stages[0].argv.count == 2 &&
+		   str_eq(task.stages[0].argv.items[1], "install") &&
+		   str_eq(task.stages[0].env.items[0], "A=1"),
+	   "stages, with arguments and variables");
+	OK(task.process_count == 2 && str_eq(task.processes[1].items[0], "LOCAL_RANK=1"),
+	   "processes");
+	OK(task.notes.count == 1 && str_eq(task.notes.items[0], "a note"),
+	   "what is to be told in the log");
+	shim_task_fini(&task);
+	bundle_destroy(b);
+}
+
 static void bundles(void)
 {
 	struct bundle *b = bundle_create((struct task_ref){ 12, 3, 2 });
@@ -239,13 +301,14 @@ static void exits(void)
 				.peak_bytes = 3,
 				.limit_bytes = 4,
 				.cpu_ms = 5,
-				.text = "why" };
+				.text = "why",
+				.stage = "requirements" };
 	struct task_exit out;
 
 	convert_exit(&in, &out);
 	OK(out.kind == EXIT_OOM && out.code == 1 && out.signal == 9 &&
 		   out.peak_bytes == 3 && out.limit_bytes == 4 && out.cpu_ms == 5 &&
-		   str_eq(out.text, "why"),
+		   str_eq(out.text, "why") && str_eq(out.stage, "requirements"),
 	   "an exit arrives whole");
 }
 
@@ -259,6 +322,8 @@ int main(void)
 		return 1;
 	devices();
 	homes();
+	homes_written();
+	steps();
 	bundles();
 	exits();
 	snprintf(command, sizeof command, "rm -rf '%s'", root);
