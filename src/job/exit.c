@@ -134,14 +134,11 @@ static void stage_failed(const struct task_exit *e, struct buf *out)
 		buf_adds(out, w->failed);
 	else
 		buf_printf(out, "its stage \"%s\" failed", e->stage);
+	buf_adds(out, ": ");
 	if (w && e->kind == EXIT_CODE)
-		buf_printf(out, ": %s exited with %d", w->program, e->code);
-	else if (e->kind == EXIT_CODE)
-		buf_printf(out, ": exit code %d", e->code);
-	if (e->kind == EXIT_SIGNAL) {
-		buf_adds(out, ": ");
-		signal_words(e->signal, out);
-	}
+		buf_printf(out, "%s exited with %d", w->program, e->code);
+	else
+		ended_words(e, out);
 }
 
 static void stage_during(const char *name, struct buf *out)
@@ -156,14 +153,16 @@ static void stage_during(const char *name, struct buf *out)
 
 void exit_words(const struct task_exit *e, struct buf *out)
 {
-	if (e->stage[0] && (e->kind == EXIT_CODE || e->kind == EXIT_SIGNAL)) {
+	bool by_itself = e->kind == EXIT_CODE || e->kind == EXIT_SIGNAL;
+
+	if (e->stage[0] && (by_itself || e->kind == EXIT_OOM)) {
 		stage_failed(e, out);
 		return;
 	}
 	ended_words(e, out);
 	if (e->stage[0])
 		stage_during(e->stage, out);
-	else if ((e->kind == EXIT_CODE || e->kind == EXIT_SIGNAL) && e->text[0])
+	else if (by_itself && e->text[0])
 		buf_printf(out, " (%s)", e->text);
 }
 

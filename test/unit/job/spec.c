@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "job/bundle.h"
+#include "job/event.h"
 #include "job/exit.h"
 #include "job/placement.h"
 #include "job/spec.h"
@@ -128,6 +129,43 @@ static const char *words(struct task_exit e)
 	exit_words(&e, &b);
 	snprintf(line, sizeof line, "%s", buf_str(&b));
 	return line;
+}
+
+static void stages(void)
+{
+	struct task_exit pip = { .kind = EXIT_CODE, .code = 1, .stage = "requirements" };
+	struct event e = { .kind = EV_EXITED, .job = 1, .attempt = 1 }, back = { 0 };
+	AUTO_BUF struct buf body = { 0 };
+
+	IS(words(pip), "requirements could not be installed: pip exited with 1",
+	   "a stage that failed");
+	e.exit = pip;
+	pip.kind = EXIT_SIGNAL;
+	pip.signal = 9;
+	IS(words(pip),
+	   "requirements could not be installed: ended by signal 9 (SIGKILL: Killed)",
+	   "one that was killed");
+	pip.kind = EXIT_OOM;
+	IS(words(pip), "requirements could not be installed: out of memory",
+	   "one that had not enough memory");
+	pip.kind = EXIT_STOPPED;
+	IS(words(pip), "stopped while its requirements were being installed", "a stop");
+	pip.kind = EXIT_LOST;
+	IS(words(pip), "lost while its requirements were being installed", "a loss");
+	strcpy(pip.stage, "other");
+	IS(words(pip), "lost in its stage \"other\"", "one nobody has words for");
+	pip.kind = EXIT_CODE;
+	IS(words(pip), "its stage \"other\" failed: exit code 1", "when it fails");
+	pip.code = 0;
+	OK(!exit_ok(&pip), "who never came to the command has not succeeded");
+	IS(words((struct task_exit){
+		   .kind = EXIT_CODE, .code = 5, .text = "LOCAL_RANK 1" }),
+	   "exit code 5 (LOCAL_RANK 1)", "whose code it was");
+	event_encode(&e, &body);
+	OK(event_decode(EV_EXITED, buf_str(&body), body.len, &back, NULL) == 0 &&
+		   strcmp(back.exit.stage, "requirements") == 0,
+	   "an event keeps the stage");
+	event_fini(&back);
 }
 
 static void exits(void)
@@ -360,6 +398,7 @@ int main(void)
 	resources();
 	addresses();
 	exits();
+	stages();
 	checks();
 	new_fields();
 	labels();
