@@ -160,6 +160,7 @@ static int find_output(const struct volume *v, const struct volume_who *who,
 	p->rights = out.rights;
 	p->uid = out.uid;
 	p->folder = out.folder;
+	p->make = out.make;
 	return 0;
 }
 
@@ -247,7 +248,7 @@ int volume_ready(const struct volume_place *p, struct err *err)
 	AUTO_FREE char *above =
 		mem_strndup(p->folder, (size_t)(strrchr(p->folder, '/') - p->folder));
 
-	if (p->area == VOLUME_PUBLIC || p->area == VOLUME_OUTPUT)
+	if (p->area == VOLUME_PUBLIC || (p->area == VOLUME_OUTPUT && !p->make))
 		return 0;
 	if (p->uid == VOLUME_NO_RANGE || !p->make)
 		return access(p->folder, F_OK) == 0 ? 0
@@ -255,6 +256,8 @@ int volume_ready(const struct volume_place *p, struct err *err)
 							      "%s is not there: nothing "
 							      "was ever put there",
 							      p->path);
+	if (p->area == VOLUME_OUTPUT && tree_make(above, 0700, err) < 0)
+		return -1;
 	bool made = mkdir(p->folder, 0700) == 0;
 	if (!made && errno != EEXIST)
 		return err_sys(err, "make folder %s", p->folder);

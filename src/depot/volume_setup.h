@@ -14,6 +14,7 @@ struct volume_output {
 	unsigned rights;
 	int64_t uid;  /* as volume_place.uid */
 	char *folder; /* the caller's to free */
+	bool make;    /* a job that lives will put it out: an empty one until then */
 };
 
 /* Asked on the loop only; names are as they stand in a path. */

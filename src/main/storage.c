@@ -50,6 +50,17 @@ static void row_owner(void *arg, const struct store_row *row)
 	take_owner(arg, row->owner, row->group);
 }
 
+/* One that its job will keep here. */
+static bool will_put_out(const struct job *live, const char *name)
+{
+	const struct spec *s = live ? live->spec : NULL;
+
+	for (size_t i = 0; s && i < s->output_count; i++)
+		if (!s->outputs[i].uri && str_eq(s->outputs[i].name, name))
+			return true;
+	return false;
+}
+
 static int output(void *arg, const struct volume_who *who, int64_t job, const char *name,
 		  struct volume_output *out, struct err *err)
 {
@@ -72,6 +83,7 @@ static int output(void *arg, const struct volume_who *who, int64_t job, const ch
 	int64_t uid = yard_range(d->yard, false, o.name);
 	out->uid = d->place.uid_base < 0 ? -1 : uid < 0 ? VOLUME_NO_RANGE : uid;
 	out->folder = d->depot->ops->output_folder(d->depot, job, name);
+	out->make = will_put_out(live, name);
 	return 0;
 }
 

@@ -58,6 +58,8 @@ static int rig_output(void *arg, const struct volume_who *who, int64_t job,
 			       (long long)job);
 	out->rights = VOLUME_READ | (str_eq(who->name, "ann") ? VOLUME_REMOVE : 0);
 	out->folder = str_printf("%s/jobs/7/%s", rig_dir, output);
+	out->make = str_eq(output, "soon");
+	out->uid = rig_ranges ? RIG_UID : -1;
 	return 0;
 }
 

@@ -154,6 +154,25 @@ static void test_ready(void)
 	OK(chown(home.folder, RIG_UID, RIG_UID) == 0, "as it was");
 }
 
+/* A board of a job may be asked for before the job has begun. */
+static void test_output_to_come(void)
+{
+	AUTO_PLACE struct volume_place soon = rig_place("/jobs/7/soon"),
+				       never = rig_place("/jobs/7/never");
+	struct err err = { 0 };
+	struct stat st;
+
+	AUTO_FREE char *real = volume_real(&soon, &err);
+	OK(real && stat(real, &st) == 0 && (st.st_mode & 07777) == 0700 &&
+		   (!rig_ranges || st.st_uid == RIG_UID),
+	   "what a job will put out is there, empty, and its owner's: %s", err.text);
+	AUTO_FREE char *again = volume_real(&soon, &err);
+	OK(again != NULL, "also when it is asked for again");
+	AUTO_FREE char *none = volume_real(&never, &err);
+	OK(!none && err.code == ERR_NOT_FOUND && stat(never.folder, &st) < 0,
+	   "what it will not is not made");
+}
+
 /* Nobody has given out uids for it: root's own rights must not be what serves. */
 static void test_no_range(void)
 {
@@ -223,6 +242,7 @@ static void all(bool ranges)
 	test_meanings();
 	test_rights();
 	test_ready();
+	test_output_to_come();
 	if (ranges)
 		test_no_range();
 	test_settings();
