@@ -171,7 +171,7 @@ int hand_read(struct hand *w, struct hand_read *r, struct err *err)
 	return take_pieces(w, r, err);
 }
 
-static char *put_target(const struct haul_file *f)
+static char *put_target(const struct haul_file *f, bool sync)
 {
 	struct buf out = { 0 };
 	char ms[24];
@@ -181,7 +181,8 @@ static char *put_target(const struct haul_file *f)
 	url_query_add(&out, "path", f->to);
 	url_query_add(&out, "modified_ms", ms);
 	url_query_add(&out, "parents", "true");
-	url_query_add(&out, "sync", "false"); /* all of them at once, at the end */
+	if (!sync)
+		url_query_add(&out, "sync", "false");
 	if (f->executable)
 		url_query_add(&out, "executable", "true");
 	return buf_take(&out);
@@ -190,7 +191,7 @@ static char *put_target(const struct haul_file *f)
 int hand_put(struct hand *w, const struct haul_file *f, const char *data, size_t len,
 	     struct err *err)
 {
-	AUTO_FREE char *target = put_target(f);
+	AUTO_FREE char *target = put_target(f, !haul_syncs_later(w->haul, f->to));
 	AUTO_ANSWER struct answer a = { 0 };
 	char sum[SUM_TEXT_MAX];
 	struct http_header checksum = { "Yard-Checksum",

@@ -10,6 +10,7 @@
 #include "cli/haul_impl.h"
 
 #define QUEUE_MAX     50000 /* files that wait; who finds them waits when there are more */
+#define SYNC_EACH     32    /* files; of more, all at once at the end */
 #define HANDS_MAX     64
 #define PARTS_AT_ONCE 4  /* of one file: more only take turns at its lock, at both ends */
 #define BEGIN_ANEW    2  /* times, for a file that changes under way */
@@ -35,7 +36,7 @@ struct haul {
 	struct hand hands[HANDS_MAX];
 	int hand_count, idle, busy;
 	bool over, dead;
-	char *wrote;    /* where to, of what was put and must be made durable; or NULL */
+	char *unsynced; /* one of those that were put and are not durable yet; or NULL */
 	struct err why; /* dead */
 };
 
@@ -395,14 +396,23 @@ void haul_add(struct haul *h, const struct haul_file *f)
 	if (!dead) {
 		h->count.files_all++;
 		h->count.bytes_all += mine.size;
-		if (mine.way != HAUL_GET && !h->wrote)
-			h->wrote = mem_strdup(mine.to);
 		enqueue(h, &mine);
 		hire(h);
 	}
 	pthread_mutex_unlock(&h->lock);
 	if (dead)
 		file_fini(&mine);
+}
+
+bool haul_syncs_later(struct haul *h, const char *path)
+{
+	if (h->count.files_all <= SYNC_EACH)
+		return false;
+	pthread_mutex_lock(&h->lock);
+	if (!h->unsynced)
+		h->unsynced = mem_strdup(path);
+	pthread_mutex_unlock(&h->lock);
+	return true;
 }
 
 void haul_there(struct haul *h, int64_t files)
@@ -447,11 +457,12 @@ static void forget_all(struct haul *h)
 
 static int make_durable(struct haul *h, struct err *err)
 {
-	AUTO_FREE char *target = h->wrote ? place_target("/files/sync", h->wrote) : NULL;
+	AUTO_FREE char *target =
+		h->unsynced ? place_target("/files/sync", h->unsynced) : NULL;
 	AUTO_ANSWER struct answer a = { 0 };
 	struct request r = { .method = "POST", .target = target };
 
-	if (!target || !h->count.files)
+	if (!target)
 		return 0;
 	if (client_call(h->cli->client, &r, &a, err) < 0)
 		return err_wrap(err, "make what was sent durable");
@@ -486,7 +497,7 @@ int haul_finish(struct haul *h, struct haul_sum *out, struct err *err)
 	pthread_cond_destroy(&h->work);
 	pthread_cond_destroy(&h->space);
 	pthread_mutex_destroy(&h->lock);
-	free(h->wrote);
+	free(h->unsynced);
 	free(h);
 	return rc;
 }

@@ -102,6 +102,9 @@ struct haul_count {
 };
 struct haul_count *haul_counts(struct haul *h);
 struct cli *haul_cli(struct haul *h);
+/* Of a file that is about to be put: whether it need not be made durable by itself, because
+ * all are at the end.  For a few that would take longer: it waits for all of the disk. */
+bool haul_syncs_later(struct haul *h, const char *path);
 
 /* Draws the bar and takes signals, in a thread of its own. */
 struct watch;
