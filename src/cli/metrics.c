@@ -249,6 +249,6 @@ const struct command cmd_metrics = {
 	.count = COUNT_OF(metrics_table),
 	.args_size = sizeof(struct metrics_args),
 	.operands_min = 1,
-	.operands_max = 101,
+	.operands_max = 33,
 	.run = run_metrics,
 };

@@ -8,7 +8,7 @@
 #define FILES_DEFAULT       1000 /* of one page of a folder */
 #define FILES_MAX           10000
 #define EXEC_ARGS_MAX         250
-#define METRIC_NAMES_MAX      100
+#define METRIC_NAMES_MAX      32
 #define METRIC_POINTS_DEFAULT 500
 #define IDEMPOTENCY_KEY_MAX   255
 #define FROM_TEXT_MAX         8000 /* of the places of a log; a whole target has 8 KiB */
