@@ -119,6 +119,7 @@ static void draw(struct watch *w, const struct wire_job *job)
 				   .state = j->state,
 				   .attempt = j->attempt,
 				   .why = job->why,
+				   .brings = j->progress,
 				   .elapsed_ms = cli_now_ms() -
 						 (since ? since : j->submitted_ms),
 				   .cpu_milli = -1,
@@ -138,11 +139,15 @@ static void draw(struct watch *w, const struct wire_job *job)
 
 static void say_why(struct watch *w, const struct wire_job *job)
 {
-	if (!job->why || str_eq(job->why, w->told))
+	const char *brings = job->job->progress;
+	const char *text = brings ? brings : waits(job->job->state) ? job->why : NULL;
+
+	if (!text || str_eq(text, w->told))
 		return;
-	cli_hint(w->cli, "job %s waits: %s", w->job, job->why);
+	cli_hint(w->cli, "job %s %s: %s", w->job,
+		 brings ? job_state_word(job->job->state) : "waits", text);
 	free(w->told);
-	w->told = mem_strdup(job->why);
+	w->told = mem_strdup(text);
 }
 
 /* Its output goes to a file or a pipe: the line on the terminal tells the last of it. */
@@ -173,7 +178,7 @@ static void tick(struct watch *w)
 		note_last(w, job.why, strlen(job.why));
 	if (w->progress)
 		draw(w, &job);
-	else if (waits(s))
+	else
 		say_why(w, &job);
 	if (w->array)
 		set_clock(w, ARRAY_TICK_MS);

@@ -59,6 +59,8 @@ void progress_words(const struct progress_view *v, size_t cells, struct buf *out
 		buf_printf(&line, " \u00b7 number %d in the queue", v->position);
 	if (waits(v->state) && v->why && *v->why)
 		buf_printf(&line, " \u00b7 %s", v->why);
+	if (v->brings && *v->brings)
+		buf_printf(&line, " \u00b7 %s", v->brings);
 	if (!waits(v->state))
 		add_usage(v, &line);
 	if (!waits(v->state) && v->last && *v->last)

@@ -18,6 +18,7 @@ struct progress_view {
 	enum job_state state;
 	int attempt;          /* told when it is not the first */
 	const char *why;      /* while it waits */
+	const char *brings;   /* what is being brought for it, or from it; or NULL */
 	int position;         /* in the queue; 0: not known */
 	int64_t elapsed_ms;   /* in this state's part of its life: waiting, or running */
 	int64_t cpu_milli;    /* cores in use; -1: not known */

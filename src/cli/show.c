@@ -191,20 +191,24 @@ static void add_ways(const struct job *j, struct buf *out)
 	const struct ways *w = &j->ways;
 	AUTO_BUF struct buf words = { 0 };
 	char lost[UNITS_TEXT_MAX];
-	int named = w->count < WAYS_NAMED ? w->count : WAYS_NAMED;
+	int named = 0;
 
 	if (!w->count)
 		return;
-	buf_printf(&words, "%d time%s, for job%s ", w->count, w->count == 1 ? "" : "s",
-		   w->count == 1 ? "" : "s");
+	while (named < WAYS_NAMED && w->last[named])
+		named++;
+	buf_printf(&words, "%d time%s", w->count, w->count == 1 ? "" : "s");
+	if (named) /* others are not ours to see */
+		buf_printf(&words, ", for job%s ", w->count == 1 ? "" : "s");
 	for (int i = 0; i < named; i++)
 		buf_printf(&words, "%s%" PRId64,
 			   !i                  ? ""
 			   : i + 1 == w->count ? " and "
 					       : ", ",
 			   w->last[i]);
-	if (w->count > named)
-		buf_printf(&words, " and %d earlier", w->count - named);
+	if (named && w->count > named)
+		buf_printf(&words, " and %d other%s", w->count - named,
+			   w->count - named == 1 ? "" : "s");
 	buf_printf(&words, "; lost %s of work", units_show_duration(w->lost_ms, lost));
 	line(out, "preempted", "%s", buf_str(&words));
 }
@@ -223,7 +227,10 @@ static void add_life(const struct cli *c, const struct wire_job *w, struct buf *
 	buf_printf(out, "%-*s%s%s%s\n", HEAD_CELLS, "state", colour, word,
 		   *colour ? TABLE_COLOUR_END : "");
 	if (!ended)
-		sentence(out, "", w->why ? w->why : wire_state_words(j->state));
+		sentence(out, "",
+			 j->progress ? j->progress
+			 : w->why    ? w->why
+				     : wire_state_words(j->state));
 	if (ended && j->outcome != OUTCOME_SUCCEEDED)
 		line(out, "exit code", "%d", w->exit_code);
 	if (j->reason && *j->reason)

@@ -124,6 +124,7 @@ void job_destroy(struct job *j)
 	free(j->stop_by);
 	free(j->stop_text);
 	free(j->reason);
+	free(j->progress);
 	free(j->tasks);
 	free(j->tallies);
 	free(j);
@@ -428,6 +429,13 @@ static void set_reason(struct job *j, const char *text)
 	j->reason = mem_strdup(text);
 }
 
+/* Whatever else happens to a job, what was brought is there or was given up. */
+static void set_progress(struct job *j, const char *text)
+{
+	free(j->progress);
+	j->progress = mem_strdup(text);
+}
+
 static void note(struct job *j, const struct event *e)
 {
 	switch (e->kind) {
@@ -503,6 +511,7 @@ uint32_t job_apply(struct job *j, const struct event *e)
 		j->grace_until_ms = e->until_ms;
 		return 0;
 	}
+	set_progress(j, e->kind == EV_PROGRESS ? e->text : NULL);
 	if (e->kind == EV_PROGRESS)
 		return 0;
 	if (e->kind == EV_STARTED)

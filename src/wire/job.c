@@ -173,6 +173,7 @@ void wire_job_write(struct buf *out, const struct job *job, const char *const *o
 	write_life(&j, job);
 	write_array(&j, job);
 	json_str(&j, "why", why);
+	json_str(&j, "progress", job->progress);
 	json_array(&j, "tasks");
 	for (size_t i = 0; i < job->task_count; i++)
 		write_task(&j, job, i);
@@ -383,6 +384,7 @@ int wire_job_read(const struct doc_node *map, struct wire_job *out, struct err *
 		out->outputs[i] = output_path(map, out->job->spec->outputs[i].name);
 	out->exit_code = wire_int(map, "exit_code");
 	out->why = mem_strdup(doc_str(map, "why", NULL));
+	out->job->progress = mem_strdup(doc_str(map, "progress", NULL));
 	return 0;
 }
 

@@ -124,6 +124,7 @@ static const struct wire_field job[] = {
 	{ "array_id", WIRE_INT, OPT, "of a member: its array" },
 	{ "index", WIRE_INT, OPT, "of a member: which one it is, from 0" },
 	{ "why", WIRE_TEXT, WIRE_NULL, "what it waits for or does now; null once ended" },
+	{ "progress", WIRE_TEXT, WIRE_NULL, "what is being brought for it or from it now, and how far; null when nothing is" },
 	{ "tasks", WIRE_LIST, 0, "by rank", "task" },
 	{ "outputs", WIRE_LIST, 0, "what it keeps", "output" },
 	{ "spec", WIRE_OBJECT, 0, "the job file with every default written out", WIRE_JOB_FILE },
