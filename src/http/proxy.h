@@ -56,5 +56,5 @@ void proxy_write_request(struct buf *out, const struct http_head *h,
 /* Without framing and the empty line. */
 void proxy_write_answer(struct buf *out, const struct http_head *h,
 			const struct proxy_target *to);
-/* Connection and Upgrade together ask for another protocol. */
+/* It asks for a WebSocket, the one protocol that passes. */
 bool proxy_wants_upgrade(const struct http_head *h);

@@ -77,9 +77,14 @@ static bool is_forwarded(const char *name)
 	return false;
 }
 
+/* No other protocol: through a pipe of HTTP/2 in the clear a client could say of itself what
+ * it likes. */
 bool proxy_wants_upgrade(const struct http_head *h)
 {
-	return h->upgrade && http_head_get(h, "upgrade") && h->minor == 1;
+	const char *to = http_head_get(h, "upgrade");
+
+	return h->upgrade && to && strcasecmp(to, "websocket") == 0 && h->minor == 1 &&
+	       str_eq(h->method, "GET");
 }
 
 static void write_target(struct buf *out, const struct http_head *h,

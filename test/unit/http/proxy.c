@@ -424,6 +424,36 @@ static void test_pipe(void)
 	close(fd);
 }
 
+/* A pipe of another protocol would carry requests that nobody looked at. */
+static void test_other_protocols(void)
+{
+	static const char *const lines[] = { "GET /apps/1/", "POST /apps/1/" };
+	static const char *const asked[] = {
+		"Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n",
+		"Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: 0\r\n",
+	};
+
+	for (size_t i = 0; i < COUNT_OF(asked); i++) {
+		struct client c = client_tcp(&f);
+		struct answer r = { 0 };
+		AUTO_BUF struct buf seen = { 0 };
+		AUTO_FREE char *bytes = request(lines[i], asked[i]);
+
+		say(c.fd, bytes);
+		int up = rig_accept(&app);
+		OK(rig_read(up, &seen, "\r\n\r\n") &&
+			   !strcasestr(buf_str(&seen), "upgrade:") &&
+			   !strcasestr(buf_str(&seen), "http2-settings"),
+		   "only a WebSocket is asked for");
+		say(up, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n");
+		client_read(&c, &r, 0);
+		OK(r.status == 502, "and only one is taken");
+		close(up);
+		buf_fini(&r.body);
+		client_close(&c);
+	}
+}
+
 static void test_refused(void)
 {
 	struct client c = client_tcp(&f);
@@ -458,6 +488,7 @@ int main(void)
 	test_pressure();
 	test_client_goes();
 	test_pipe();
+	test_other_protocols();
 	test_slow();
 	test_refused();
 	rig_close(&app);
