@@ -349,11 +349,18 @@ static struct upload *make_new(struct uploads *u, struct usage *usage,
 			       const struct upload_about *about, int64_t part_size,
 			       struct err *err)
 {
-	if (usage_take(usage, p, about->size, err) < 0)
+	struct file_info old;
+	int64_t more = about->size;
+
+	/* What it replaces makes room for it. */
+	if (usage_quota(usage, p) && file_stat(p, &old, NULL) == 0 &&
+	    old.kind == FILE_FILE)
+		more = old.size < more ? more - old.size : 0;
+	if (usage_take(usage, p, more, err) < 0)
 		return NULL;
 	struct upload *f = make(u, p, about, part_size, err);
 	/* For good once the bytes have their room: they are counted where they lie. */
-	usage_settle(usage, p, about->size, f ? about->size : 0);
+	usage_settle(usage, p, more, f ? about->size : 0);
 	if (!f)
 		return NULL;
 	pthread_mutex_lock(&u->lock);

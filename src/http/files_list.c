@@ -64,6 +64,8 @@ static void answer_page(struct exchange *ex, const char *path,
 static void list_work(struct file_ask *a)
 {
 	file_list(&a->place, a->after, a->limit, &a->page, &a->err);
+	if (a->may_lack && a->err.code == ERR_NOT_FOUND)
+		a->err.code = ERR_NONE;
 }
 
 static void list_answer(struct file_ask *a)
@@ -136,6 +138,7 @@ static void list_own(struct file_ask *a, char *folder)
 	free(a->place.folder);
 	a->place.area = VOLUME_OUTPUT; /* no home, no share: read as the daemon may */
 	a->place.folder = folder;
+	a->may_lack = true;
 	a->path = (free(a->path), mem_strdup(a->place.path));
 	files_run(a, list_work, list_answer);
 }

@@ -264,9 +264,16 @@ static void settle(struct put *p, int64_t more)
 	p->taken = 0;
 }
 
+/* What it replaces makes room for it. */
 static int file_begin(struct put *p)
 {
-	if (p->size > 0 && take_quota(p, p->size) < 0)
+	int64_t more = p->size;
+	struct file_info old;
+
+	if (more > 0 && usage_quota(storage_usage(p->storage), &p->place) &&
+	    file_stat(&p->place, &old, NULL) == 0 && old.kind == FILE_FILE)
+		more -= old.size;
+	if (more > 0 && take_quota(p, more) < 0)
 		return -1;
 	p->file = file_put_begin(&p->place, &p->how, &p->err);
 	if (!p->file)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What a path means, whose it is and who may; how an area is made. */
 #include "depot/volume_path.h"
+
+#include <sys/wait.h>
+
 #include "storage_rig.h"
 
 static const struct {
@@ -173,6 +176,39 @@ static void test_output_to_come(void)
 	   "what it will not is not made");
 }
 
+/* The same user by their account of this machine, who has other uids than their tasks. */
+static void test_host_account(void)
+{
+	AUTO_PLACE struct volume_place home = { 0 };
+	struct volume_who ann = { .name = "ann", .uid = 4242 };
+	struct err err = { 0 };
+	struct stat st;
+
+	OK(volume_find(rig_volume, &ann, "~", &home, &err) == 0 &&
+		   volume_ready(&home, &err) == 0,
+	   "a home whose user has an account here: %s", err.text);
+	rig_put("from-job", "text", &err);
+	AUTO_FREE char *path = str_printf("%s/from-job", home.folder);
+	for (int uid = 4242; uid <= 4243; uid++) {
+		pid_t pid = fork();
+		if (pid == 0) {
+			if (setgid(4242) < 0 || setuid((uid_t)uid) < 0)
+				_exit(9);
+			_exit((access(path, R_OK) == 0) | (access(path, W_OK) == 0) << 1);
+		}
+		int status = -1;
+		waitpid(pid, &status, 0);
+		int may = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+		if (uid == 4243)
+			IS_INT(may, 0, "nobody else's account may anything");
+		else if (stat(path, &st) == 0 && may == 0)
+			printf("# no access lists on this file system\n");
+		else
+			IS_INT(may, 1,
+			       "that account reads what is there, and changes nothing");
+	}
+}
+
 /* Nobody has given out uids for it: root's own rights must not be what serves. */
 static void test_no_range(void)
 {
@@ -243,8 +279,10 @@ static void all(bool ranges)
 	test_rights();
 	test_ready();
 	test_output_to_come();
-	if (ranges)
+	if (ranges) {
 		test_no_range();
+		test_host_account();
+	}
 	test_settings();
 	rig_end();
 }

@@ -282,6 +282,8 @@ static void test_quota(void)
 	ask(&c, &a, "DELETE", "/files?path=much", NULL);
 	put(&c, &a, "/files/content?path=more", "", big, BIG);
 	OK(a.status == 201, "what was removed makes room: %s", buf_str(&a.body));
+	put(&c, &a, "/files/content?path=more", "", big, BIG);
+	OK(a.status == 200, "and so does what is replaced: %s", buf_str(&a.body));
 	buf_fini(&a.body);
 	client_close(&c);
 }
