@@ -22,7 +22,7 @@ static void put(const char *name, const char *text, size_t len)
 
 static const char *got(bool *wheels)
 {
-	static char line[256];
+	static char line[1100];
 	AUTO_FREE char *text = NULL;
 	struct err err = { 0 };
 
