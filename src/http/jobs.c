@@ -16,9 +16,48 @@
 #define USAGE_TRIES    50
 #define USAGE_PAUSE_MS 20
 
+struct sight {
+	const struct principal *who;
+	bool may;
+};
+
+static void row_seen(void *arg, const struct store_row *row)
+{
+	struct sight *s = arg;
+
+	s->may = who_may_see(s->who, row->owner, row->group);
+}
+
+bool view_may_see(struct exchange *ex, int64_t job)
+{
+	struct yard *y = ex->server->config.yard;
+	const struct job *live = yard_live(y, job);
+	struct sight s = { .who = ex->who };
+
+	if (live)
+		return who_may_see(ex->who, live->owner, live->group);
+	store_row(yard_store(y), job, row_seen, &s, NULL);
+	return s.may;
+}
+
+/* Whom it gave way to is told to those who may see both. */
+static void hide_ways(struct exchange *ex, struct job *j)
+{
+	int kept = 0;
+
+	if (j->way && !view_may_see(ex, j->way))
+		j->way = 0;
+	for (int i = 0; i < WAYS_NAMED; i++)
+		if (j->ways.last[i] && view_may_see(ex, j->ways.last[i]))
+			j->ways.last[kept++] = j->ways.last[i];
+	while (kept < WAYS_NAMED)
+		j->ways.last[kept++] = 0;
+}
+
 void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 {
 	struct http_server *s = ex->server;
+	struct job shown = *j; /* borrows what it points to */
 	AUTO_BUF struct buf why = { 0 };
 	size_t count = j->spec->output_count;
 	char **outputs = mem_alloc(count + 1, sizeof *outputs);
@@ -29,7 +68,9 @@ void view_job(struct exchange *ex, const struct job *j, struct buf *out)
 			depot_output_path(s->config.depot, j, j->spec->outputs[i].name);
 	if (j->state != JOB_ENDED)
 		yard_why(s->config.yard, j, ex->who, &why);
-	wire_job_write(out, j, (const char *const *)outputs, why.len ? why.data : NULL);
+	hide_ways(ex, &shown);
+	wire_job_write(out, &shown, (const char *const *)outputs,
+		       why.len ? why.data : NULL);
 	for (size_t i = 0; i < count; i++)
 		free(outputs[i]);
 	free(outputs);
@@ -78,7 +119,8 @@ void handle_show(struct exchange *ex)
 		return;
 	}
 	view_job(ex, j, json);
-	if (owned && j->state == JOB_ENDED)
+	/* What is kept is for everybody. */
+	if (owned && j->state == JOB_ENDED && !j->ways.count && !j->way)
 		shown_put(s->shown, epoch, j, json);
 	answer_json(ex, 200, json);
 }

@@ -9,6 +9,8 @@
 
 /* The job ex->job; *owned is set when it was loaded and must be destroyed. */
 const struct job *view_find(struct exchange *ex, struct job **owned, struct err *err);
+/* Whether the caller may know of this job. */
+bool view_may_see(struct exchange *ex, int64_t job);
 void view_job(struct exchange *ex, const struct job *j, struct buf *out);
 void answer_job(struct exchange *ex, int status, const struct job *j);
 /* A yard_done of a held exchange: the job as it is now, or why it was not changed. */

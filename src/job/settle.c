@@ -188,15 +188,12 @@ static void ended_words(const struct job *j, enum outcome o, struct buf *out)
 		buf_printf(out, " (attempt %d, no more retries)", j->attempt);
 }
 
+/* Which one is told to those who may see it: by its number, beside these words. */
 static void way_words(const struct job *j, struct buf *out)
 {
 	char ran[UNITS_TEXT_MAX];
 
-	buf_adds(out, "gave way to ");
-	if (j->way)
-		buf_printf(out, "job %" PRId64, j->way);
-	else
-		buf_adds(out, "another job");
+	buf_adds(out, "gave way to another job");
 	if (j->started_ms && j->stop_ms > j->started_ms)
 		buf_printf(out, " after %s",
 			   units_show_duration(j->stop_ms - j->started_ms, ran));

@@ -257,7 +257,7 @@ static void giving_way(void)
 	struct job *j = run_to_end(two_tasks(0), "abclfgj");
 	OK(j->state == JOB_BACKOFF && j->retry_at_ms == 5000 && j->failures == 0,
 	   "one that gave way comes back at once, and that counts for no failure");
-	IS(j->reason, "gave way to job 12 after 1m; it comes back", "and says for whom");
+	IS(j->reason, "gave way to another job after 1m; it comes back", "and says so");
 	OK(j->ways.count == 1 && j->ways.last[0] == 12 && j->age_ms == 1000,
 	   "and is older than what came meanwhile");
 	job_destroy(j);
