@@ -9,10 +9,11 @@
 #include "base/str.h"
 #include "contract/scene.h"
 
-#define REQUIREMENTS  CONTRACT_CONFIG "/requirements.txt"
 #define PIP_CONFIG    CONTRACT_CONFIG "/pip.conf"
 #define WHEELS        "/ml/wheels"
 #define LINE_NAME_MAX 128
+
+static const char list_file[] = CONTRACT_CONFIG "/requirements.txt";
 
 static bool is_name_byte(char c)
 {
@@ -165,7 +166,7 @@ static void add_stage(struct scene *v)
 		"p=$(command -v python3 || command -v python) || "
 		"{ echo 'there is no Python in PATH to install requirements for' >&2; exit 127; }\n"
 		"exec \"$p\" -m pip install \"$@\" >&2"; /* stdout is the command's alone */
-	const char *argv[12] = { "sh", "-c", find, "pip", "-r", REQUIREMENTS };
+	const char *argv[12] = { "sh", "-c", find, "pip", "-r", list_file };
 	size_t argc = 6;
 
 	if (v->places->code_wheels) {
@@ -197,7 +198,7 @@ void packages_add(struct scene *v)
 			"of requirements.txt these give way to what the job requires: %s",
 			buf_str(&gone));
 	bundle_note(v->b, "installing the requirements");
-	bundle_file(v->b, REQUIREMENTS, shared_create(text.data, text.len));
+	bundle_file(v->b, list_file, shared_create(text.data, text.len));
 	if (v->places->uid_base < 0)
 		v->b->pip_config = mem_strdup(PIP_CONFIG);
 	/* Where pip puts programs when it cannot write to the system's folders. */
