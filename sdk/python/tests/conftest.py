@@ -16,6 +16,7 @@ from yards import BUILD, ROOT, Yard, until  # noqa: E402,F401
 for name in [n for n in os.environ if n.startswith("YARD_") and n != "YARD_BUILD"]:
     del os.environ[name]
 
+from trainyard import _http  # noqa: E402
 from trainyard import session as session_module  # noqa: E402
 from trainyard.session import Session  # noqa: E402
 
@@ -39,6 +40,7 @@ def environment(monkeypatch, tmp_path, request):
         folder.mkdir()
         monkeypatch.setenv(name, str(folder))
     monkeypatch.setattr(session_module, "_default", None)
+    monkeypatch.setattr(_http, "PATIENCE_FIRST_S", 1.0)  # with who is not there
     if "yard" in request.fixturenames:
         y = request.getfixturevalue("yard")
         monkeypatch.setenv("YARD_SERVER", y.url)

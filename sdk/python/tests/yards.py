@@ -26,6 +26,12 @@ def until(condition, seconds=60, pause=0.02):
         time.sleep(pause)
 
 
+def system_pip():
+    """Whether the Python that jobs find can install packages."""
+    return subprocess.run(["/usr/bin/python3", "-m", "pip", "--version"], check=False,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
 class Yard:
     """A daemon and its folders."""
 
