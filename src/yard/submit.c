@@ -132,7 +132,8 @@ int yard_check_submit(struct yard *y, const struct principal *who, const struct 
 			"group: %s is not in group '%s'; leave it out or write '%s'",
 			who->name, group, who->group);
 	if (check_inputs(who, s, err) < 0 || check_limits(y, who, s, err) < 0 ||
-	    yard_check_range(y, who->name, err) < 0 || check_dependencies(y, who, s, err) < 0)
+	    yard_check_range(y, who->name, err) < 0 ||
+	    check_dependencies(y, who, s, err) < 0)
 		return -1;
 	return yard_plan_possible(y, s, who->name, group, err);
 }
