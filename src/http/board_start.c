@@ -105,14 +105,14 @@ static int board_owner(struct exchange *ex, const struct job *of, struct princip
 	return who_by_name(d, of->owner, u ? -1 : of->owner_uid, out, err);
 }
 
-/* What has written nothing has nothing to show, and no folder that could be bound. */
-static int has_begun(const struct job *of, struct err *err)
+/* What has not begun has no folder yet that could be bound. */
+static int has_begun(const struct job *of, const struct spec *board, struct err *err)
 {
 	if (job_is_array(of))
 		return err_set(err, ERR_CONFLICT,
 			       "job %lld is an array: show one of its members",
 			       (long long)of->id);
-	if (of->attempt == 0)
+	if (of->attempt == 0 && board->input_count)
 		return err_set(err, ERR_CONFLICT,
 			       "job %lld has not started yet: there is nothing to show",
 			       (long long)of->id);
@@ -128,7 +128,8 @@ static void start(struct exchange *ex, const struct job *of, const char *output)
 	struct err err;
 	AUTO_SPEC struct spec *spec = board_spec(of, output, limit_ms, &err);
 
-	if (!spec || has_begun(of, &err) < 0 || board_owner(ex, of, &owner, &err) < 0) {
+	if (!spec || has_begun(of, spec, &err) < 0 ||
+	    board_owner(ex, of, &owner, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}

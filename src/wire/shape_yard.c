@@ -131,6 +131,8 @@ static const struct wire_field settings_change[] = {
 	{ "max-jobs", WIRE_INT, OPT | WIRE_NULL, "jobs that have not ended, of one user who is not admin", .min = 1, .max = 100000000 },
 	{ "cache-size", WIRE_TEXT, OPT | WIRE_NULL, "how much of what was fetched from elsewhere is kept, such as 50Gi", .pattern = "^[1-9][0-9]{0,8}[KMG]i$" },
 	{ "max-priority", WIRE_INT, OPT | WIRE_NULL, "the highest priority of one who is not admin", .min = 1, .max = 1000 },
+	{ "max-boards", WIRE_INT, OPT | WIRE_NULL, "TensorBoards at a time of one user", .min = 1, .max = 1000 },
+	{ "tensorboard-limit", WIRE_TEXT, OPT | WIRE_NULL, "how long a TensorBoard runs before it is ended, such as 4h", .pattern = "^[1-9][0-9]{0,3}[mhd]$" },
 	{ "plan-fair", WIRE_TEXT, OPT | WIRE_NULL, "whether shares of groups count", .words = "off on" },
 	{ "plan-age-bound", WIRE_TEXT, OPT | WIRE_NULL, "after so long a job goes before everybody, such as 1d; 0s: never", .pattern = SPAN },
 	{ "plan-half-life", WIRE_TEXT, OPT | WIRE_NULL, "of past use, in whole hours; 0s: only what is held now counts", .pattern = SPAN },
