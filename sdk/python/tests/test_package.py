@@ -51,3 +51,10 @@ def test_it_needs_nothing_but_the_standard_library_of_python_3_8():
         tree = ast.parse(Path(path).read_text(), feature_version=(3, 8))
         if hasattr(sys, "stdlib_module_names"):
             assert set(imported(tree)) <= set(sys.stdlib_module_names), path
+
+
+def test_the_example_learns(yard):
+    r = subprocess.run([sys.executable, str(ROOT / "examples" / "estimator" / "fit.py")],
+                       env=dict(os.environ, PYTHONPATH=str(SDK)), stdout=subprocess.PIPE, text=True,
+                       check=True, timeout=120)
+    assert "accuracy: 8 points, last 0.9" in r.stdout and "the line: " in r.stdout
