@@ -203,3 +203,13 @@ def test_one_task_s_output_is_passed_on_as_it_comes():
         p.add(Record(0, 1, 0, 1, 0, data))
     p.finish()
     assert out == ["10%\r", "20%\r", "no end", "\n"]
+
+
+def test_a_terminal_without_the_letters_is_no_failure(yard):
+    code = ("from trainyard import Estimator\n"
+            "Estimator(command='printf \"gr\\\\303\\\\274n\\\\n\"', "
+            "instance_spec={'cpu': '0.1', 'memory': '64Mi'}).fit()\n")
+    r = subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.PIPE,
+                       env=dict(os.environ, PYTHONPATH=str(ROOT / "sdk" / "python"),
+                                PYTHONIOENCODING="ascii"))
+    assert b"gr?n\n" in r.stdout

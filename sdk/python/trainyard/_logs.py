@@ -99,7 +99,12 @@ Write = Callable[[str], None]
 
 
 def write_out(text: str) -> None:
-    sys.stdout.write(text)
+    """To stdout; what its encoding cannot have becomes a question mark."""
+    try:
+        sys.stdout.write(text)
+    except UnicodeEncodeError:
+        encoding = sys.stdout.encoding or "ascii"
+        sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     sys.stdout.flush()
 
 
@@ -145,8 +150,9 @@ def lines(records: Iterator[Record], several: bool) -> Iterator[str]:
     printer = Printer(True, lambda text: out.extend(text.split("\n")[:-1]))
     for r in records:
         printer.add(r)
-        while out:
-            yield _strip(out.pop(0), several)
+        ready, out[:] = out[:], []
+        for line in ready:
+            yield _strip(line, several)
     printer.finish()
     for line in out:
         yield _strip(line, several)
