@@ -92,16 +92,26 @@ static void answer(struct cache_claim *claim, const char *folder, const struct e
 	sink.done(sink.arg, folder, fetched, err);
 }
 
+static void refuse_first(struct cache_entry *e, const struct err *err)
+{
+	struct cache_claim *first = e->claims;
+	struct cache_sink sink = first->sink;
+
+	e->claims = first->next;
+	first->entry = NULL;
+	if (!first->busy) /* else who comes for it sees that it is answered */
+		claim_free(first);
+	sink.done(sink.arg, NULL, false, err);
+}
+
 static void fail_all(struct cache_entry *e, const struct err *err)
 {
 	struct cache *c = e->cache;
 
 	c->refs++; /* who is answered may end all of it */
 	e->busy = true;
-	while (e->claims && !c->gone) {
-		struct err why = *err;
-		answer(e->claims, NULL, &why);
-	}
+	while (e->claims && !c->gone)
+		refuse_first(e, err);
 	e->busy = false;
 	cache_unref(c);
 }
@@ -209,7 +219,7 @@ static void get_failed(struct cache_entry *e, const struct err *err)
 	}
 	c->refs++;
 	e->busy = true;
-	answer(e->claims, NULL, err);
+	refuse_first(e, err);
 	e->busy = false;
 	if (!c->gone)
 		entry_next(e);

@@ -74,6 +74,9 @@ static int look_at_head(struct incoming *in, struct err *err)
 		in->all->bytes -= in->at;
 		in->at = 0;
 	}
+	if (in->all->job->remote->uri.scheme == REMOTE_HTTP && !*version &&
+	    a->modified_ms != in->entry->mtime_ms)
+		return changed(in, err);
 	if (in->at > 0 && a->range_at != in->at)
 		return err_set(err, ERR_INVALID,
 			       "\"%.200s\": the server sends other bytes than "

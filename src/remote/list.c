@@ -70,14 +70,31 @@ static void on_text(void *arg, const char *s, int len)
 		buf_add(&r->text, s, (size_t)len);
 }
 
+/* "2026-11-16T07:20:07": digits where the pattern has a d; -1: other text. */
+static int read_fields(const char *text, int fields[6])
+{
+	static const char pattern[] = "dddd-dd-ddTdd:dd:dd";
+	int at = -1;
+
+	for (size_t i = 0; i < sizeof pattern - 1; i++) {
+		bool digit = text[i] >= '0' && text[i] <= '9';
+		if (pattern[i] == 'd' ? !digit : text[i] != pattern[i])
+			return -1;
+		if (i == 0 || (pattern[i] == 'd' && pattern[i - 1] != 'd'))
+			fields[++at] = 0;
+		if (digit)
+			fields[at] = fields[at] * 10 + (text[i] - '0');
+	}
+	return (int)sizeof pattern - 1;
+}
+
 int64_t list_time(const char *text)
 {
-	int y, mo, d, h, mi, s, used = 0;
+	int f[6], used = read_fields(text, f);
 
-	if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d%n", &y, &mo, &d, &h, &mi, &s, &used) !=
-		    6 ||
-	    y < 1970 || y > 9999 || mo < 1 || mo > 12 || d < 1 || d > 31)
+	if (used < 0 || f[0] < 1970 || f[1] < 1 || f[1] > 12 || f[2] < 1 || f[2] > 31)
 		return 0;
+	int y = f[0], mo = f[1], d = f[2];
 	/* Days since 1970 by the calendar that begins in March. */
 	int64_t year = mo <= 2 ? y - 1 : y, era = year / 400, of_era = year % 400;
 	int64_t day = (153 * (mo + (mo > 2 ? -3 : 9)) + 2) / 5 + d - 1;
@@ -92,7 +109,7 @@ int64_t list_time(const char *text)
 			scale /= 10;
 		}
 	}
-	return ((days * 24 + h) * 60 + mi) * 60000 + s * 1000LL + ms;
+	return ((days * 24 + f[3]) * 60 + f[4]) * 60000 + f[5] * 1000LL + ms;
 }
 
 static void keep(char **field, const char *text)

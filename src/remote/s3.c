@@ -160,11 +160,12 @@ static int each_key(void *arg, const char *key, int64_t size, int64_t mtime_ms,
 			       l->remote->show, (long long)l->remote->files_max);
 	AUTO_FREE char *version = plain_etag(etag);
 	AUTO_FREE char *name = mem_strdup(key);
+	char none[] = "";
 	bool folder = str_ends(key, "/");
 	struct manifest_entry e = { .name = name,
 				    .size = folder ? 0 : size,
 				    .mtime_ms = folder ? 0 : mtime_ms,
-				    .version = folder ? (char[]){ "" } : version };
+				    .version = folder ? none : version };
 	return manifest_add(l->out, &e, err);
 }
 

@@ -80,7 +80,7 @@ int remote_work(const struct remote_work *w, struct err *err)
 			  .lock = PTHREAD_MUTEX_INITIALIZER,
 			  .over = PTHREAD_COND_INITIALIZER };
 	size_t want = w->count < THREADS_MAX ? w->count : THREADS_MAX;
-	pthread_t threads[THREADS_MAX];
+	pthread_t threads[THREADS_MAX] = { 0 };
 	int made = 0;
 
 	pthread_mutex_lock(&c.lock);
