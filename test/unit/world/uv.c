@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "laws_tcp.h"
 #include "storm.h"
+#include "world/lend.h"
 #include "world/log.h"
 
 static char folder[] = "/tmp/yard-world-XXXXXX";
@@ -176,6 +177,40 @@ static void test_pipes_and_ptys(struct world *w)
 static void set_flag(void *arg)
 {
 	*(bool *)arg = true;
+}
+
+/* Sent by a duplicate until it takes no more; then the loop tells when it does again. */
+static void test_lend(struct world *w)
+{
+	static const struct world_stream_events none;
+	struct world_stream_events ev = none;
+	bool room = false;
+	int pair[2];
+	AUTO_FREE char *bytes = mem_alloc(1, 1 << 16);
+	struct err err = { 0 };
+
+	OK(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) == 0,
+	   "a pair of sockets");
+	struct world_stream *s = world_stream_open(w, pair[0], &err);
+	ev.on_drain = set_flag;
+	world_stream_start(s, &ev, &room);
+	int fd = world_stream_lend(s);
+	OK(fd >= 0 && fd != pair[0], "a stream lends its socket");
+	while (send(fd, bytes, 1 << 16, MSG_NOSIGNAL) > 0)
+		;
+	world_stream_await(s);
+	spin(w, 50);
+	OK(!room, "while it is full nothing is told");
+	while (recv(pair[1], bytes, 1 << 16, 0) > 0)
+		;
+	OK(spin_until(w, &room), "with room again it is");
+	while (send(fd, bytes, 1 << 16, MSG_NOSIGNAL) > 0)
+		;
+	world_stream_write(s, "x", 1);
+	OK(world_stream_lend(s) < 0, "one that has bytes of its own to send lends none");
+	close(fd);
+	close(pair[1]);
+	world_stream_close(s);
 }
 
 static void test_watch_and_signal(struct world *w)
@@ -381,6 +416,7 @@ int main(void)
 	test_tcp(w);
 	test_reset(w);
 	test_pipes_and_ptys(w);
+	test_lend(w);
 	test_watch_and_signal(w);
 	test_lane_is_free(w);
 	test_idle(w);
