@@ -221,9 +221,69 @@ static void frames(void)
 	OK(logframe_read(bytes, &back) < 0, "a length beyond the bound is none");
 }
 
+/* Any double, by its bits, comes back the same through JSON. */
+static void reals(void)
+{
+	uint64_t bits = 1, wrong = 0;
+
+	for (int i = 0; i < 20000; i++) {
+		AUTO_BUF struct buf b = { 0 };
+		struct json j;
+		double v, back = 0;
+		bits = bits * 6364136223846793005u + 1442695040888963407u;
+		memcpy(&v, &bits, sizeof v);
+		if (i % 4 == 0)
+			v = (double)(int64_t)(bits >> 40) / 1000;
+		json_init(&j, &b);
+		json_real(&j, NULL, v);
+		AUTO_DOC struct doc *d = doc_parse_json(b.data, b.len, NULL);
+		if (!d ||
+		    str_to_real(doc_root(d)->text, doc_root(d)->text_len, &back) < 0 ||
+		    (memcmp(&v, &back, sizeof v) != 0 && v == v))
+			wrong++;
+	}
+	IS_INT((long long)wrong, 0,
+	       "every double is written so that it reads back the same");
+	static const struct {
+		double v;
+		const char *text;
+	} some[] = { { 0.1, "0.1" },
+		     { -0.0, "-0" },
+		     { 1e300, "1e+300" },
+		     { 0.30000000000000004, "0.30000000000000004" },
+		     { 5e-324, "4.94065645841247e-324" },
+		     { __builtin_inf(), "\"Infinity\"" },
+		     { -__builtin_inf(), "\"-Infinity\"" },
+		     { __builtin_nan(""), "\"NaN\"" } };
+	for (size_t i = 0; i < COUNT_OF(some); i++) {
+		AUTO_BUF struct buf b = { 0 };
+		struct json j;
+		json_init(&j, &b);
+		json_real(&j, NULL, some[i].v);
+		IS(buf_str(&b), some[i].text, "as short as that takes: %s", some[i].text);
+	}
+	static const char *const bad[] = {
+		"",    " ",   "1.2.3", "0x10", "nan(1)",  "1e",
+		"1,5", "--1", "1 2",   "one",  "infinit", "1p3"
+	};
+	static const char *const good[] = { "1",    " -1.5\t", "+2",   ".5",
+					    "1e-3", "NaN",     "-inf", "INFINITY" };
+	double v;
+	int missed = 0;
+	for (size_t i = 0; i < COUNT_OF(bad); i++)
+		missed += str_to_real(bad[i], strlen(bad[i]), &v) == 0;
+	for (size_t i = 0; i < COUNT_OF(good); i++)
+		missed += str_to_real(good[i], strlen(good[i]), &v) < 0;
+	missed += str_to_real("1\0"
+			      "2",
+			      3, &v) == 0;
+	IS_INT(missed, 0, "numbers as programs print them, and nothing else");
+}
+
 int main(void)
 {
 	errors();
+	reals();
 	buffers();
 	numbers();
 	guesses();
