@@ -4,7 +4,6 @@
  * RANK and WORLD_SIZE count tasks, as launchers that make processes of their own want them.
  * With a process a device they count processes, as torch itself does: those of rank 0's
  * task first. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -101,12 +100,12 @@ static void put_cluster(struct json *j, const struct job *job)
 		for (size_t i = 0; i < job->task_count; i++) {
 			const struct task *t = &job->tasks[i];
 			int port = scene_port(role, &t->place, TF_PORT_NAME);
-			char address[16], text[32];
+			char address[16];
 			if ((size_t)t->role != r)
 				continue;
 			placement_address(t->place.slot, address);
-			snprintf(text, sizeof text, "%s:%d", address,
-				 port ? port : TF_PORT);
+			AUTO_FREE char *text =
+				str_printf("%s:%d", address, port ? port : TF_PORT);
 			json_str(j, NULL, text);
 		}
 		json_end(j);

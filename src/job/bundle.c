@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "job/bundle.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 struct shared *shared_create(const void *text, size_t len)
 {
@@ -133,13 +133,12 @@ struct pairs *bundle_process(struct bundle *b)
 void bundle_note(struct bundle *b, const char *fmt, ...)
 {
 	AUTO_BUF struct buf text = { 0 };
-	char key[24];
+	AUTO_FREE char *key = str_printf("%zu", b->notes.count);
 	va_list ap;
 
 	va_start(ap, fmt);
 	buf_vprintf(&text, fmt, ap);
 	va_end(ap);
-	snprintf(key, sizeof key, "%zu", b->notes.count);
 	pairs_set(&b->notes, key, buf_str(&text));
 }
 

@@ -28,7 +28,7 @@ static bool basic(const char *of)
 {
 	return str_eq(of, "text") || str_eq(of, "int") || str_eq(of, "ints") ||
 	       str_eq(of, "count") || str_eq(of, "amount") || str_eq(of, "any") ||
-	       str_eq(of, WIRE_JOB_FILE);
+	       str_eq(of, "point") || str_eq(of, WIRE_JOB_FILE);
 }
 
 /* How deep it goes; DEPTH_MAX: a circle, or a name that is none. */
