@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "codec/cookie.h"
 #include "http/auth.h"
+#include "http/boards.h"
 #include "http/page.h"
 #include "http/proxy.h"
 #include "http/route.h"
@@ -254,7 +255,7 @@ static void open_app(struct exchange *ex, const struct app *a, const char *rest)
 	AUTO_BUF struct buf prefix = { 0 };
 	struct err err;
 
-	if (a->port && !app_is_there(ex->server, a, &err)) {
+	if (a->port && !boards_is_there(ex->server, a, &err)) {
 		proxy_over(ex, PROXY_REFUSED, &err);
 	} else if (a->port) {
 		buf_printf(&prefix, APP_PATH "%" PRId64, a->id);
@@ -273,18 +274,17 @@ static void open_app(struct exchange *ex, const struct app *a, const char *rest)
 	}
 }
 
-/* The series of the job that it shows, as the API gives them: from here on this is that
- * request, of somebody who was seen to may. */
-static void give_series(struct exchange *ex, const struct app *a)
+void app_pass_on(struct exchange *ex, int64_t job, const char *pattern)
 {
 	const struct route *r = NULL;
 	struct err err;
 
-	for (size_t i = 0; i < route_count(); i++)
-		if (str_eq(route_at(i)->pattern, "/jobs/:job/metrics"))
+	for (size_t i = 0; i < route_count() && !r; i++)
+		if (str_eq(route_at(i)->pattern, pattern) &&
+		    str_eq(route_at(i)->method, "GET"))
 			r = route_at(i);
-	if (!r || !a->of || !str_eq(ex->head->method, "GET")) {
-		not_there(ex, a->id);
+	if (!r || !str_eq(ex->head->method, "GET")) {
+		not_there(ex, job);
 		return;
 	}
 	if (url_query_parse(&ex->query, ex->head->query, &err) < 0 ||
@@ -292,7 +292,7 @@ static void give_series(struct exchange *ex, const struct app *a)
 		answer_error(ex, &err);
 		return;
 	}
-	ex->job = a->of;
+	ex->job = job;
 	ex->route = r; /* called when the request is whole, which it nearly is */
 }
 
@@ -318,13 +318,17 @@ static void enter(struct exchange *ex, int64_t id, const char *rest)
 		foreign(ex, id);
 		return;
 	}
+	if (job_page_is(rest)) {
+		job_page_open(ex, id, rest);
+		return;
+	}
 	if (app_find(ex->server, id, &a, NULL) < 0 ||
 	    !app_may_open(ex->server, &a, ex->who)) {
 		not_there(ex, id);
 		return;
 	}
-	if (str_eq(rest, APP_OWN "series"))
-		give_series(ex, &a);
+	if (str_eq(rest, APP_OWN "series") && a.of)
+		app_pass_on(ex, a.of, "/jobs/:job/metrics");
 	else if (str_starts(rest, APP_OWN))
 		not_there(ex, id);
 	else

@@ -51,6 +51,14 @@ static void write_local(char out[64], const char *before, uint32_t address, int 
 	snprintf(out, 64, "%s%08" PRIX32 ":%04X", before, address, (unsigned)port);
 }
 
+static void write_exact(char out[64], const char *address, int port)
+{
+	struct in_addr four = { 0 };
+
+	inet_pton(AF_INET, address, &four);
+	write_local(out, "", four.s_addr, port);
+}
+
 /* The uid of a line whose local address is that; -1: it is another. */
 static int64_t uid_of_line(const char *line, const char *local)
 {
@@ -99,24 +107,30 @@ int64_t app_listener(const char *tcp, const char *tcp6, const char *address, int
 	return find_line(tcp6, local);
 }
 
-/* Those who listen come first in these files: all others are not read. */
-static void read_listeners(const char *path, struct buf *out)
+/* Those who listen come first in these files, and nothing is read behind them, nor behind
+ * the one that is looked for: to find that there are no more the kernel looks through its
+ * whole table.  True: it was there. */
+static bool read_listeners(const char *path, const char *local, struct buf *out)
 {
 	FILE *f = fopen(path, "re");
 	char *line = NULL;
 	size_t size = 0;
 	bool first = true; /* the names of the columns */
 
+	bool found = false;
+
 	if (!f)
-		return;
-	while (getline(&line, &size, f) > 0) {
+		return false;
+	while (!found && getline(&line, &size, f) > 0) {
 		if (!first && !is_listening(line))
 			break;
 		first = false;
+		found = uid_of_line(line, local) >= 0;
 		buf_adds(out, line);
 	}
 	free(line);
 	fclose(f);
+	return found;
 }
 
 /* Root mode: of the owner's range.  Private mode: the daemon's user, or one of the sub-uids
@@ -133,9 +147,11 @@ static bool is_theirs(struct http_server *s, const struct app *a, int64_t uid)
 bool app_is_there(struct http_server *s, const struct app *a, struct err *err)
 {
 	AUTO_BUF struct buf tcp = { 0 }, tcp6 = { 0 };
+	char local[64];
 
-	read_listeners("/proc/net/tcp", &tcp);
-	read_listeners("/proc/net/tcp6", &tcp6);
+	write_exact(local, a->address, a->port);
+	if (!read_listeners("/proc/net/tcp", local, &tcp))
+		read_listeners("/proc/net/tcp6", "", &tcp6);
 	int64_t uid = app_listener(buf_str(&tcp), buf_str(&tcp6), a->address, a->port);
 	if (uid >= 0 && is_theirs(s, a, uid))
 		return true;

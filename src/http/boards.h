@@ -14,6 +14,8 @@ void boards_destroy(struct boards *b); /* NULL is fine */
 
 /* Whether its program has begun to listen, in this attempt: looks, unless that is known. */
 bool boards_is_up(struct http_server *s, const struct app *a);
+/* Whether it listens now, or did a moment ago: app_is_there(), which takes its time. */
+bool boards_is_there(struct http_server *s, const struct app *a, struct err *err);
 
 /* Boards of one owner that were asked for and are not recorded yet: no two at a time of one
  * job, and they count as running.  False: there is one. */

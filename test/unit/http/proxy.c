@@ -464,7 +464,7 @@ static void test_refused(void)
 
 	rig_close(&app);
 	rig_ask(&c, &r, bytes);
-	OK(r.status == 502 && has(&r, "does not answer") && has(&r, "nobody listens"),
+	OK(r.status == 502 && has(&r, "does not answer"),
 	   "a program that has answered before and does no more: a page says so");
 	rig_ask(&c, &r, chinese);
 	OK(r.status == 502 && has(&r, "应用无法访问"), "in Chinese too");
