@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define NAME_COLUMN   14
+#define NAME_COLUMN 17
 #define COMMANDS_MOST 128
 
 static const char *const headings[COMMAND_GROUP_COUNT] = {
@@ -48,7 +48,7 @@ static bool list_family(const char *word, struct buf *out)
 	for (size_t i = 0; commands[i]; i++)
 		if (family_of(commands[i]->name) == n &&
 		    memcmp(commands[i]->name, word, n) == 0)
-			buf_printf(out, "  yard %-16s%s\n", commands[i]->name,
+			buf_printf(out, "  yard %-19s%s\n", commands[i]->name,
 				   commands[i]->summary);
 	return out->len > before;
 }
