@@ -183,6 +183,7 @@ static int begin(struct bring *b, const struct bring_order *o, struct err *err)
 		return err_sys(err, "keep the list of files");
 	struct fetch_order look = { .op = REMOTE_LOOK,
 				    .uri = b->uri,
+				    .user = b->owner,
 				    .account = &b->account,
 				    .uid = FETCH_NOBODY,
 				    .folder = -1,

@@ -22,6 +22,8 @@
 #include "depot/fetch.h"
 #include "depot/files.h"
 
+#define USER_MARK "u-" /* before a name in users/, so that no name is . or .. */
+
 struct cache_claim {
 	struct cache_entry
 		*entry; /* NULL: answered or dropped, and a lane still has it */
@@ -256,6 +258,7 @@ static int start_get(struct cache_entry *e, struct err *err)
 	struct fetch_order o = {
 		.op = REMOTE_GET,
 		.uri = first->uri,
+		.user = first->user + strlen(USER_MARK),
 		.account = &first->account,
 		.uid = FETCH_NOBODY,
 		.folder = folder,
@@ -379,6 +382,7 @@ static void settle(struct cache_claim *claim)
 	struct cache *c = claim->cache;
 	struct fetch_order o = { .op = REMOTE_PROVE,
 				 .uri = claim->uri,
+				 .user = claim->user + strlen(USER_MARK),
 				 .account = &claim->account,
 				 .uid = FETCH_NOBODY,
 				 .folder = -1,
@@ -433,7 +437,7 @@ struct cache_claim *cache_claim(struct cache *c, const struct cache_wish *w,
 	*claim = (struct cache_claim){ .cache = c,
 				       .sink = *s,
 				       .uri = mem_strdup(w->uri),
-				       .user = str_printf("u-%s", w->user),
+				       .user = str_printf(USER_MARK "%s", w->user),
 				       .account = account_copy(w->account),
 				       .manifest = fcntl(w->manifest, F_DUPFD_CLOEXEC, 3),
 				       .job = w->job,

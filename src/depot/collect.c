@@ -126,6 +126,7 @@ static int start_send(struct files_op *op, struct place *p, struct err *err)
 	struct fetch_order send = {
 		.op = REMOTE_PUT,
 		.uri = uri,
+		.user = op->owner,
 		.account = &a,
 		/* It reads what the job's tasks could, and nothing else. */
 		.uid = st.st_uid ? st.st_uid : FETCH_NOBODY,

@@ -26,6 +26,7 @@ struct fetch {
 	struct vault *request;
 	int folder, manifest;
 	char uid[24];
+	char *user; /* on whose behalf */
 	/* While it runs. */
 	pid_t pid; /* 0: not begun */
 	int pidfd;
@@ -69,6 +70,7 @@ static void destroy(struct fetch *f)
 	close_fd(&f->folder);
 	close_fd(&f->manifest);
 	vault_unref(f->request);
+	free(f->user);
 	buf_fini(&f->line);
 	depot_files_unref(f->depot);
 	free(f);
@@ -282,13 +284,23 @@ static void tell_failure(void *arg)
 		sink.done(sink.arg, 0, 0, &err);
 }
 
+static int running_of(const struct depot_files *d, const char *user)
+{
+	int n = 0;
+
+	for (const struct fetch *f = d->fetches; f; f = f->next)
+		n += f->pid && str_eq(f->user, user);
+	return n;
+}
+
 static void start_some(struct depot_files *d)
 {
 	/* The list has the youngest first: those that wait longest stand at its end. */
 	while (d->fetch_count < FETCH_MAX) {
 		struct fetch *oldest = NULL;
 		for (struct fetch *f = d->fetches; f; f = f->next)
-			if (!f->pid && f->err.code == ERR_NONE)
+			if (!f->pid && f->err.code == ERR_NONE &&
+			    running_of(d, f->user) < FETCH_USER_MAX)
 				oldest = f;
 		if (!oldest)
 			return;
@@ -321,6 +333,7 @@ struct fetch *fetch_start(struct depot_files *d, const struct fetch_order *o,
 	f->depot = d;
 	f->sink = *s;
 	f->pidfd = -1;
+	f->user = mem_strdup(o->user);
 	f->request = remote_request_write(&r);
 	free(r.uri);
 	f->folder = keep_fd(o->folder);
