@@ -36,8 +36,10 @@ struct contract_folder {
 /* Host folders the depot made ready for this job; all strings borrowed. */
 struct contract_places {
 	const char *attempt_folder;
-	const char *yard;          /* what tells this yard from others; NULL: "" */
-	const char *code;          /* unpacked snapshot, or NULL */
+	const char *yard; /* what tells this yard from others; NULL: "" */
+	const char *code; /* unpacked snapshot, or NULL */
+	const struct bind
+		*code_bind;        /* of a folder that is no copy of the daemon's own */
 	const char *requirements;  /* text of the code's requirements.txt, or NULL */
 	bool code_wheels;          /* the code has a folder wheels/ beside it */
 	const char *const *inputs; /* by spec->inputs, host paths */

@@ -149,7 +149,12 @@ static void add_folders(struct scene *v, const struct contract_places *p)
 {
 	const struct spec *s = v->job->spec;
 
-	bundle_mount(v->b, p->code ? MOUNT_SCRATCH : MOUNT_DIR, CONTRACT_CODE, p->code);
+	enum mount_kind code = !p->code       ? MOUNT_DIR
+			       : p->code_bind ? MOUNT_SCRATCH_OF
+					      : MOUNT_SCRATCH;
+
+	bundle_mount(v->b, code, CONTRACT_CODE, p->code)->range =
+		p->code_bind ? p->code_bind->range : -1;
 	for (size_t i = 0; i < s->input_count; i++) {
 		/* One file: it is the input itself; an estimator finds it in a folder. */
 		const char *file = s->contract == SPEC_ESTIMATOR && p->input_files

@@ -18,7 +18,9 @@
 
 /* What a job's tasks get from the host; strings are the depot's, valid during the callback. */
 struct depot_places {
-	const char *code;         /* or NULL */
+	const char *code; /* or NULL */
+	/* Of code that is a folder of somebody's, root mode; NULL: a copy of the daemon's. */
+	const struct bind *code_bind;
 	const char *requirements; /* text of the code's requirements.txt, or NULL */
 	bool code_wheels;         /* the code has a folder wheels/ beside it */
 	const char *const *inputs;

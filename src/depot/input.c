@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -130,6 +132,32 @@ char *input_resolve(const struct volume *volume, const char *uri, int64_t uid,
 	if (!real || (volume && volume_check_file_root(volume, real, err) < 0))
 		return NULL;
 	return TAKE(real);
+}
+
+static int open_plain(const char *real, int flags, struct err *err)
+{
+	struct open_how how = { .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+				.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, real, &how, sizeof how);
+
+	if (fd < 0 && errno == ELOOP)
+		return err_set(err, ERR_DENIED, "%s leads elsewhere by now", real);
+	if (fd < 0 && errno == EACCES)
+		return err_set(err, ERR_DENIED, "%s is not readable", real);
+	return fd < 0 ? err_sys(err, "open %s", real) : fd;
+}
+
+int input_open(const char *real, int64_t uid, int flags, struct err *err)
+{
+	struct disguise d;
+
+	if (uid < 0 || uid == (int64_t)geteuid())
+		return open_plain(real, flags, err);
+	if (disguise_enter(&d, (uid_t)uid, err) < 0)
+		return -1;
+	int fd = open_plain(real, flags, err);
+	disguise_leave(&d);
+	return fd;
 }
 
 int input_may_write(const char *path, int64_t uid, struct err *err)

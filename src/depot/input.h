@@ -14,6 +14,9 @@ struct volume;
  * The caller frees. */
 char *input_resolve(const struct volume *volume, const char *uri, int64_t uid,
 		    struct err *err);
+/* Opens a real path with the rights of that uid (-1: the process itself).  A link that was
+ * put there since it was found leads nowhere. */
+int input_open(const char *real, int64_t uid, int flags, struct err *err);
 /* Whether this uid may write into the folder. */
 int input_may_write(const char *path, int64_t uid, struct err *err);
 /* A task that could reach the daemon's socket or its state could be its admin: refuses a

@@ -50,6 +50,8 @@ struct files_op {
 	char *code_hash; /* or */
 	struct place code_place;
 	char *code;
+	bool code_lent; /* it is no copy of the daemon's own, but bound as: */
+	struct bind code_bind;
 	bool installs;      /* what the code requires; told as: */
 	char *requirements; /* or NULL */
 	bool code_wheels;
@@ -75,4 +77,6 @@ int place_find_input(struct files_op *op, struct place *p, struct err *err);
 int place_make_output(struct files_op *op, struct place *p, struct err *err);
 /* In a lane: the folder with the code, from whatever code_place led to. */
 int place_find_code(struct files_op *op, struct err *err);
+/* In a lane: what that folder requires, as its owner may read it. */
+int place_read_requirements(struct files_op *op, struct err *err);
 void place_fini(struct place *p);

@@ -2,18 +2,23 @@
 /* place.c - where on this machine an input comes from, an output goes to, the code is. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "depot/disguise.h"
 #include "depot/file.h"
 #include "depot/input.h"
 #include "depot/layout.h"
 #include "depot/op.h"
+#include "depot/requirements.h"
 #include "depot/tree.h"
 #include "remote/uri.h"
+
+#define NOBODY 65534
 
 void place_fini(struct place *p)
 {
@@ -190,21 +195,75 @@ static bool is_archive(const char *name)
 	return false;
 }
 
+/* Root mode: a folder that somebody has is bound as what it is.  Were all of it made the
+ * task's, as a copy is, it would read there what its owner may not. */
+static void lend(struct files_op *op, const struct place *p)
+{
+	bool roots_own = p->kind == PLACE_FILE && op->owner_uid == 0;
+
+	op->code = mem_strdup(p->path);
+	op->code_lent = op->uid_base >= 0 && p->kind != PLACE_REMOTE && !roots_own;
+	op->code_bind.range = p->kind == PLACE_VOLUME ? p->volume.uid : -1;
+}
+
+/* With the rights of whose it is, and not by a link that was put there meanwhile. */
+static int open_code(const struct files_op *op, const struct place *p, struct err *err)
+{
+	struct file_info info;
+
+	if (p->kind == PLACE_VOLUME)
+		return file_open(&p->volume, &info, err);
+	if (p->kind == PLACE_FILE)
+		return input_open(p->path, op->uid_base >= 0 ? op->owner_uid : -1,
+				  O_RDONLY | O_NONBLOCK, err);
+	int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); /* the cache's own */
+	return fd < 0 ? err_sys(err, "read %s", p->path) : fd;
+}
+
 int place_find_code(struct files_op *op, struct err *err)
 {
 	struct place *p = &op->code_place;
 
 	if (!p->base) {
-		op->code = mem_strdup(p->path);
+		lend(op, p);
 		return 0;
 	}
-	AUTO_FD int fd = open(p->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int fd = open_code(op, p, err);
 	if (fd < 0)
-		return err_sys(err, "read %s", p->path);
+		return -1;
 	struct code_file file = { .fd = fd,
 				  .name = is_archive(p->base) ? NULL : p->base,
 				  .job = op->job,
 				  .unique = op->unique };
 	op->code = code_from_file(op->depot, &file, err);
 	return op->code ? 0 : -1;
+}
+
+/* The way to what is in the storage is the daemon's alone. */
+static int read_lent(struct files_op *op, struct err *err)
+{
+	bool account = op->code_place.kind == PLACE_FILE;
+	int64_t range = op->code_bind.range;
+	char tree[64];
+	struct disguise d;
+	AUTO_FD int fd = input_open(op->code, account ? op->owner_uid : -1,
+				    O_PATH | O_DIRECTORY, err);
+
+	if (fd < 0)
+		return -1;
+	snprintf(tree, sizeof tree, "/proc/self/fd/%d", fd);
+	if ((account ? disguise_enter(&d, (uid_t)op->owner_uid, err)
+		     : disguise_enter_bare(&d, range < 0 ? NOBODY : (uid_t)range, err)) <
+	    0)
+		return -1;
+	int rc = requirements_read(tree, &op->requirements, &op->code_wheels, err);
+	disguise_leave(&d);
+	return rc;
+}
+
+int place_read_requirements(struct files_op *op, struct err *err)
+{
+	return op->code_lent ? read_lent(op, err)
+			     : requirements_read(op->code, &op->requirements,
+						 &op->code_wheels, err);
 }

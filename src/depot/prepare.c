@@ -10,7 +10,6 @@
 #include "depot/checkpoint.h"
 #include "depot/layout.h"
 #include "depot/op.h"
-#include "depot/requirements.h"
 #include "depot/tree.h"
 
 static struct place *places_copy(const struct channel *channels, size_t count)
@@ -133,6 +132,7 @@ static void answer_places(struct files_op *op)
 	AUTO_FREE struct bind *from = binds_of(op->inputs, op->input_count);
 	AUTO_FREE struct bind *to = binds_of(op->outputs, op->output_count);
 	struct depot_places p = { .code = op->code,
+				  .code_bind = op->code_lent ? &op->code_bind : NULL,
 				  .requirements = op->requirements,
 				  .code_wheels = op->code_wheels,
 				  .inputs = inputs,
@@ -221,8 +221,7 @@ static int prepare_rest(struct files_op *op, struct err *err)
 {
 	if ((op->code_hash || op->code_place.uri) && prepare_code(op, err) < 0)
 		return -1;
-	if (op->code && op->installs &&
-	    requirements_read(op->code, &op->requirements, &op->code_wheels, err) < 0)
+	if (op->code && op->installs && place_read_requirements(op, err) < 0)
 		return -1;
 	prepare_resume(op);
 	return 0;

@@ -19,7 +19,7 @@ static const enum shim_mount_kind mount_kinds[MOUNT_KIND_COUNT] = {
 	[MOUNT_BIND_RO] = SHIM_BIND_RO, [MOUNT_BIND_RW] = SHIM_BIND_RW,
 	[MOUNT_SCRATCH] = SHIM_SCRATCH, [MOUNT_DIR] = SHIM_DIR,
 	[MOUNT_FILE] = SHIM_FILE,       [MOUNT_OURS_RO] = SHIM_OURS_RO,
-	[MOUNT_LINK] = SHIM_LINK,
+	[MOUNT_LINK] = SHIM_LINK,       [MOUNT_SCRATCH_OF] = SHIM_SCRATCH_OF,
 };
 
 static const enum exit_kind exit_kinds[SHIM_EXIT_COUNT] = {
@@ -67,7 +67,8 @@ static void add_groups(int64_t uid, struct shim_list *out)
 static bool has_input(const struct bundle *b)
 {
 	for (size_t i = 0; i < b->mount_count; i++)
-		if (b->mounts[i].kind == MOUNT_BIND_RO)
+		if (b->mounts[i].kind == MOUNT_BIND_RO ||
+		    b->mounts[i].kind == MOUNT_SCRATCH_OF)
 			return true;
 	return false;
 }

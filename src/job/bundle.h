@@ -35,11 +35,16 @@ void shared_unref(struct shared *s); /* NULL is fine */
 enum mount_kind {
 	MOUNT_BIND_RO, /* host path, read-only */
 	MOUNT_BIND_RW, /* host path; what is written belongs to its owner outside */
-	MOUNT_SCRATCH, /* host path seen through an overlay: writable inside, writes vanish */
+	/* A copy of the daemon's own, seen through an overlay: all of it is the task's inside,
+	 * which may write to it; writes vanish. */
+	MOUNT_SCRATCH,
 	MOUNT_DIR,     /* an empty folder of the task's own; vanishes */
 	MOUNT_FILE,    /* a small file with this content, mode 0644 */
 	MOUNT_OURS_RO, /* host path of the daemon's own, read-only: as anybody sees it */
 	MOUNT_LINK,    /* a symbolic link; source is the path inside that it leads to */
+	/* As SCRATCH, of a folder that somebody has: the task reads in it what its owner may
+	 * (BIND_RO) or, with a range, what is of that range. */
+	MOUNT_SCRATCH_OF,
 	MOUNT_KIND_COUNT
 };
 
@@ -54,7 +59,7 @@ struct mount {
 	char *target;           /* absolute path inside */
 	char *source;           /* host path; NULL for DIR and FILE */
 	struct shared *content; /* FILE */
-	/* BIND_RW and OURS_RO, root mode: its files have host uids from here on, as many as the task has,
+	/* BIND_RW, OURS_RO and SCRATCH_OF, root mode: its files have host uids from here on, as many as the task has,
 	 * and are the task's inside.  -1: they are the owner's. */
 	int64_t range;
 };

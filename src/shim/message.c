@@ -444,8 +444,10 @@ static int mount_check(const struct shim_task *t, size_t i, struct err *err)
 	if ((m->kind == SHIM_FILE) != (m->content != NULL))
 		return err_set(err, ERR_INVALID, "content of mount %s is not right",
 			       m->target);
-	if (m->range != -1 && ((m->kind != SHIM_BIND_RW && m->kind != SHIM_OURS_RO) ||
-			       t->uid_base < 0 || !range_ok(m->range, t->uid_count)))
+	bool ranged = m->kind == SHIM_BIND_RW || m->kind == SHIM_OURS_RO ||
+		      m->kind == SHIM_SCRATCH_OF;
+	if (m->range != -1 &&
+	    (!ranged || t->uid_base < 0 || !range_ok(m->range, t->uid_count)))
 		return err_set(err, ERR_INVALID, "range of mount %s is not right",
 			       m->target);
 	return 0;

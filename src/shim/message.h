@@ -49,6 +49,7 @@ enum shim_mount_kind {
 	SHIM_FILE,
 	SHIM_OURS_RO,
 	SHIM_LINK,
+	SHIM_SCRATCH_OF,
 	SHIM_MOUNT_COUNT
 };
 

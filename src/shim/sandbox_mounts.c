@@ -23,7 +23,8 @@ static bool in_range(const struct shim_task *t, uid_t uid)
 static bool has_source(const struct shim_mount *m)
 {
 	return m->kind == SHIM_BIND_RO || m->kind == SHIM_BIND_RW ||
-	       m->kind == SHIM_SCRATCH || m->kind == SHIM_OURS_RO;
+	       m->kind == SHIM_SCRATCH || m->kind == SHIM_SCRATCH_OF ||
+	       m->kind == SHIM_OURS_RO;
 }
 
 static int find_map(const struct sandbox_maps *m, gid_t gid)
@@ -153,7 +154,8 @@ static int choose_map(const struct sandbox *s, const struct shim_mount *m,
 static int source_mount(const struct sandbox *s, const struct shim_mount *m, mode_t *mode,
 			struct err *err)
 {
-	bool deep = !s->root_mode && m->kind != SHIM_SCRATCH;
+	bool deep =
+		!s->root_mode && m->kind != SHIM_SCRATCH && m->kind != SHIM_SCRATCH_OF;
 	uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
 	/* Init's own copy of the descriptor. */
 	AUTO_FD int fd = s->root_mode ? s->maps->sources[m - s->task->mounts]
@@ -308,6 +310,7 @@ static int one(struct sandbox *s, const struct shim_mount *m, struct err *err)
 	case SHIM_LINK:
 		return link_to(s, m, err);
 	case SHIM_SCRATCH:
+	case SHIM_SCRATCH_OF:
 		return scratch(s, m, err);
 	case SHIM_FILE:
 		return file_of_bundle(s, m, err);

@@ -91,7 +91,9 @@ static int open_as_owner(const struct shim_task *t, const char *path, struct err
 
 int source_open(const struct shim_task *t, const struct shim_mount *m, struct err *err)
 {
-	bool input = m->kind == SHIM_BIND_RO && t->owner_uid > 0;
+	/* A folder of the owner's.  What the storage gives has a range, or is public. */
+	bool input = t->owner_uid > 0 && (m->kind == SHIM_BIND_RO ||
+					  (m->kind == SHIM_SCRATCH_OF && m->range < 0));
 	/* Else whatever is mounted below the host's folder later would appear inside. */
 	struct mount_attr alone = { .propagation = MS_PRIVATE };
 	if (m->kind == SHIM_BIND_RO && t->owner_uid < 0)

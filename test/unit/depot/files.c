@@ -143,7 +143,8 @@ static void jobs(void)
 	   "a job that was never prepared has nothing to keep");
 	j->spec->outputs[0].uri = mem_strdup("https://example.org/model");
 	a = prepare(j, -1);
-	OK(a.failed && a.err.code == ERR_UNSUPPORTED && strstr(a.err.text, "output model"),
+	OK(a.failed && a.err.code == ERR_UNSUPPORTED &&
+		   strstr(a.err.text, "output model"),
 	   "outputs to a web server are refused: %s", a.err.text);
 	job_free(j);
 
@@ -198,6 +199,14 @@ static void inputs(void)
 	OK(theirs != NULL, "it is theirs to use");
 	AUTO_FREE char *ours = input_resolve(NULL, "/root", -1, &err);
 	OK(ours != NULL, "and the thread is itself again");
+	/* The way is swapped between finding and opening. */
+	AUTO_FREE char *way = str_printf("%s/way", home),
+		       *found = str_printf("%s/way/shadow", home);
+	OK(symlink("/etc", way) == 0 && input_open(found, -1, O_RDONLY, &err) < 0 &&
+		   err.code == ERR_DENIED,
+	   "a link that was put there since leads nowhere: %s", err.text);
+	OK(input_open("/etc/shadow", 12345, O_RDONLY, &err) < 0 && err.code == ERR_DENIED,
+	   "and what was found is opened as who asked: %s", err.text);
 }
 
 /* The ways in which an input could open the daemon's own door to a task. */

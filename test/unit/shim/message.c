@@ -49,6 +49,7 @@ static void fill(struct shim_task *t)
 	shim_task_mount(t, SHIM_BIND_RW, "/share", "/host/share")->range = 2000000;
 	shim_task_mount(t, SHIM_OURS_RO, "/public", "/host/public");
 	shim_task_mount(t, SHIM_LINK, "/mnt/share", "/share");
+	shim_task_mount(t, SHIM_SCRATCH_OF, "/code", "/host/code")->range = 3000000;
 	t->stop_file = mem_strdup("/run/yard/stop");
 }
 
