@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* app.c - `yard tensorboard` and `yard app`: what jobs show in a browser. */
+/* app.c - `yard open`, `yard tensorboard` and `yard app`: jobs in a browser. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -32,6 +32,12 @@ static const struct opt board_table[] = {
 	{ "output", 0,   OPT_TEXT, OPT_INTO(struct board_args, output), "NAME",
 		"which output holds the event files; the one named logs or tensorboard" },
 	{ "json",   0,   OPT_FLAG, OPT_INTO(struct board_args, json), NULL, "print the answer as JSON" },
+};
+struct open_args {
+	bool print;
+};
+static const struct opt open_table[] = {
+	{ "print", 'p', OPT_FLAG, OPT_INTO(struct open_args, print), NULL, "only print the address" },
 };
 struct url_args {
 	bool open;
@@ -186,6 +192,23 @@ static int run_url(struct cli *c, const void *args, const struct opts_list *oper
 	return show_url(c, doc_str(doc_root(answer.doc), "url", ""), a->open);
 }
 
+/* The address was printed: where there is no browser it is opened elsewhere. */
+static int run_open(struct cli *c, const void *args, const struct opts_list *operands)
+{
+	const struct open_args *a = args;
+	AUTO_FREE char *target = cli_job_target(operands->items[0], "/page");
+	AUTO_ANSWER struct answer answer = { 0 };
+	struct err err;
+
+	if (cli_get(c, &answer, &err, "%s", target) < 0)
+		return cli_fail(c, &err);
+	const char *url = doc_str(doc_root(answer.doc), "url", "");
+	show_url(c, url, false);
+	if (!a->print && open_browser(url, &err) < 0)
+		cli_hint(c, "no browser was found here: open that address in yours");
+	return 0;
+}
+
 static int run_stop(struct cli *c, const void *args, const struct opts_list *operands)
 {
 	int rc = 0;
@@ -261,6 +284,18 @@ static int run_ls(struct cli *c, const void *args, const struct opts_list *opera
 	table_destroy(t);
 	return 0;
 }
+
+const struct command cmd_open = {
+	.name = "open",
+	.operands = "JOB",
+	.summary = "show a job in a browser: state, log, use, metrics",
+	.table = open_table,
+	.count = COUNT_OF(open_table),
+	.args_size = sizeof(struct open_args),
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = run_open,
+};
 
 const struct command cmd_tensorboard = {
 	.name = "tensorboard",

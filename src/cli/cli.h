@@ -103,7 +103,7 @@ extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_s
 	cmd_group_set, cmd_group_rm, cmd_group_quota, cmd_token_add, cmd_token_ls,
 	cmd_token_rm, cmd_quota, cmd_quota_show, cmd_quota_set, cmd_admin_audit,
 	cmd_admin_backup, cmd_admin_settings;
-extern const struct command cmd_tensorboard, cmd_app_ls, cmd_app_url, cmd_app_stop;
+extern const struct command cmd_tensorboard, cmd_app_ls, cmd_app_url, cmd_app_stop, cmd_open;
 extern const struct command cmd_simulate;
 extern const struct command cmd_cp, cmd_file_ls, cmd_file_cp, cmd_file_mv, cmd_file_rm,
 	cmd_file_mkdir, cmd_file_cat, cmd_file_du;

@@ -10,7 +10,7 @@
 const struct command *const commands[] = {
 	&cmd_run, &cmd_submit, &cmd_ls, &cmd_show, &cmd_logs, &cmd_metrics, &cmd_why, &cmd_wait,
 	&cmd_stop, &cmd_rm, &cmd_clone, &cmd_priority, &cmd_queue, &cmd_top, &cmd_events,
-	&cmd_exec, &cmd_tensorboard, &cmd_app_ls, &cmd_app_url, &cmd_app_stop, &cmd_nodes, &cmd_node_ls, &cmd_node_show, &cmd_node_drain,
+	&cmd_exec, &cmd_open, &cmd_tensorboard, &cmd_app_ls, &cmd_app_url, &cmd_app_stop, &cmd_nodes, &cmd_node_ls, &cmd_node_show, &cmd_node_drain,
 	&cmd_node_open, &cmd_node_quarantine, &cmd_node_reserve, &cmd_node_set,
 	&cmd_image_ls, &cmd_image_set, &cmd_image_rm, &cmd_instance_type_ls,
 	&cmd_instance_type_set, &cmd_instance_type_rm,

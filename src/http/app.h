@@ -12,7 +12,8 @@
  *   app_gate.c   tickets, cookies, and what becomes of a request below /apps/
  *   app_login.c  the login page
  *   boards.c     the API: start, list, end; door.c: an address that a browser can open
- *   viewer.c     our own pages of series; page.c: how a page of ours looks
+ *   viewer.c     our own pages of series; job_page.c: the page of a job, which is there
+ *                for every job; page.c: how a page of ours looks
  */
 #pragma once
 
@@ -26,6 +27,7 @@
 
 #define APP_PATH        "/apps/"
 #define APP_OWN         "/.yard/" /* behind an app's number: pages of the yard's */
+#define JOB_PAGE        "job"     /* behind that: of the job itself, app or not */
 #define APP_LABEL       "yard.app"
 #define APP_LABEL_OF    "yard.app.of"    /* the job that it shows */
 #define APP_LABEL_SHARE "yard.app.share" /* group: who may see the job may open it */
@@ -86,8 +88,15 @@ void app_login_page(struct exchange *ex, int64_t app, const char *text);
 void apps_open(struct http_server *s);
 void apps_close(struct http_server *s);
 /* door.c: "http://127.0.0.1:8471/apps/12/?ticket=..." as this caller can open it. */
-int app_url(struct exchange *ex, const struct app *a, struct buf *out, struct err *err);
+int app_url(struct exchange *ex, int64_t app, const char *rest, struct buf *out,
+	    struct err *err);
+/* From here on this is that GET of the API's about that job, which ex->who may see. */
+void app_pass_on(struct exchange *ex, int64_t job, const char *pattern);
 
 /* viewer.c: our own pages; false: there is no such. */
 bool viewer_asset(struct exchange *ex, const char *name);
 void viewer_page(struct exchange *ex, const struct app *a);
+
+/* job_page.c: whether that, behind a job's number, is its page or something of it. */
+bool job_page_is(const char *rest);
+void job_page_open(struct exchange *ex, int64_t job, const char *rest);

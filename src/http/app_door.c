@@ -89,7 +89,8 @@ static bool is_host(const char *host)
 	return host && *host && strlen(host) < 256 && strspn(host, fine) == strlen(host);
 }
 
-int app_url(struct exchange *ex, const struct app *a, struct buf *out, struct err *err)
+int app_url(struct exchange *ex, int64_t app, const char *rest, struct buf *out,
+	    struct err *err)
 {
 	struct http_server *s = ex->server;
 	const char *host = http_head_get(ex->head, "host");
@@ -101,8 +102,8 @@ int app_url(struct exchange *ex, const struct app *a, struct buf *out, struct er
 			return -1;
 		buf_adds(out, s->url);
 	}
-	buf_printf(out, APP_PATH "%" PRId64 "/?ticket=", a->id);
-	pass_ticket(s->passes, ex->who, a->id, out);
+	buf_printf(out, APP_PATH "%" PRId64 "%s?ticket=", app, rest);
+	pass_ticket(s->passes, ex->who, app, out);
 	return 0;
 }
 

@@ -18,6 +18,7 @@
 #define FORM_COOKIE PROXY_COOKIES "form"
 #define FORM_TYPE   "application/x-www-form-urlencoded"
 #define FORM_MAX    (8 << 10)
+#define TO_PAGE     "to=" JOB_PAGE
 
 const struct route route_app_login = {
 	"POST",
@@ -33,6 +34,15 @@ const struct route route_app_login = {
 	.body_types = FORM_TYPE,
 };
 
+/* Whether it is the job's page that they came for: so says the path, or that of the form. */
+static bool bound_for_page(const struct exchange *ex)
+{
+	const char *rest;
+
+	return str_eq(ex->head->query, TO_PAGE) ||
+	       (app_of_path(ex->head->path, &rest) > 0 && job_page_is(rest));
+}
+
 static void write_form(struct exchange *ex, int64_t app, const char *form,
 		       struct buf *out)
 {
@@ -41,11 +51,12 @@ static void write_form(struct exchange *ex, int64_t app, const char *form,
 				      enter = { "Log in", "登录" },
 				      hint = { "No password? Ask for a fresh link: ",
 					       "没有密码？可获取新的链接：" };
+	bool page = bound_for_page(ex);
 
 	buf_printf(out,
 		   "<form method=\"post\" action=\"" APP_PATH "%" PRId64 APP_OWN
-		   "login\">\n<input type=\"hidden\" name=\"form\" value=\"",
-		   app);
+		   "login%s\">\n<input type=\"hidden\" name=\"form\" value=\"",
+		   app, page ? "?" TO_PAGE : "");
 	page_escape(out, form);
 	buf_printf(
 		out,
@@ -54,15 +65,16 @@ static void write_form(struct exchange *ex, int64_t app, const char *form,
 		"<label>%s<input name=\"password\" type=\"password\" "
 		"autocomplete=\"current-password\" required maxlength=\"1024\"></label>\n"
 		"<button>%s</button>\n</form>\n"
-		"<p class=\"hint\">%s<code>yard app url %" PRId64 "</code></p>\n",
-		page_words(ex, name), page_words(ex, password), page_words(ex, enter),
-		page_words(ex, hint), app);
+		"<p class=\"hint\">%s<code>yard %s %" PRId64 "</code></p>\n",
+		page_words(ex, name), page_words(ex, password),
+		page_words(ex, enter), page_words(ex, hint), page ? "open" : "app url",
+		app);
 }
 
 static void login_page(struct exchange *ex, int64_t app, int status, const char *text)
 {
-	static const struct page_text intro = { "Log in to the yard to open this app.",
-						"请登录后打开此应用。" };
+	static const struct page_text intro = { "Log in to the yard to open this.",
+						"请登录后继续。" };
 	AUTO_BUF struct buf body = { 0 }, form = { 0 }, cookie = { 0 };
 	bool tls = ex->server->config.tls && ex->auth->peer.uid < 0;
 
@@ -110,17 +122,19 @@ static void try_again(struct exchange *ex, const struct err *err, int64_t wait_m
 	}
 }
 
-/* Where it was bound for: always this app, whatever the form says. */
+/* Where it was bound for: always this app or its job's page, whatever the form says. */
 static void let_in(struct exchange *ex, const struct principal *who)
 {
-	AUTO_BUF struct buf headers = { 0 }, target = { 0 };
+	AUTO_BUF struct buf headers = { 0 }, path = { 0 }, target = { 0 };
 
-	buf_printf(&target, APP_PATH "%" PRId64 "/", ex->job);
+	buf_printf(&path, APP_PATH "%" PRId64 "/", ex->job);
+	buf_printf(&target, APP_PATH "%" PRId64 "%s", ex->job,
+		   bound_for_page(ex) ? APP_OWN JOB_PAGE : "/");
 	app_cookie(ex, who, ex->job, &headers);
 	buf_printf(&headers,
 		   "Set-Cookie: " FORM_COOKIE "=; Path=%s; Max-Age=0; HttpOnly; "
 		   "SameSite=Strict\r\n",
-		   buf_str(&target));
+		   buf_str(&path));
 	app_redirect(ex, 303, buf_str(&target), buf_str(&headers));
 }
 

@@ -116,7 +116,7 @@ void answer_app(struct exchange *ex, int status, const struct app *a)
 	struct err err;
 	struct json j;
 
-	if (app_url(ex, a, &url, &err) < 0) {
+	if (app_url(ex, a->id, "/", &url, &err) < 0) {
 		answer_error(ex, &err);
 		return;
 	}

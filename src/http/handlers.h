@@ -48,6 +48,7 @@ void handle_quotas(struct exchange *ex);
 
 /* apps.c, board_start.c */
 void handle_board_start(struct exchange *ex);
+void handle_job_page(struct exchange *ex); /* job_page.c */
 void handle_apps(struct exchange *ex);
 void handle_app_show(struct exchange *ex);
 void handle_app_end(struct exchange *ex);

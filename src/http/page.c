@@ -108,8 +108,8 @@ void page_answer(struct exchange *ex, const struct page *p, const struct buf *bo
 		   p->app);
 	if (p->script)
 		buf_printf(&html,
-			   "<script src=\"" APP_PATH "%" PRId64 APP_OWN
-			   "%s\" defer></script>\n",
+			   "<script type=\"module\" src=\"" APP_PATH "%" PRId64 APP_OWN
+			   "%s\"></script>\n",
 			   p->app, p->script);
 	buf_adds(&html, "</head>\n<body>\n");
 	buf_add(&html, body->data, body->len);

@@ -16,6 +16,8 @@ const struct route routes_apps[] = {
 		.takes = ROUTE_BODY, .body_max = BODY_SMALL, .body = "board", .body_optional = true,
 		.answer = "app", .status = 201, .also = 200,
 		.errors = ROUTE_ERR(ERR_CONFLICT) | ROUTE_ERR(ERR_QUOTA) },
+	{ "GET", "/jobs/:job/page", "job_page", RULE_SEE, handle_job_page, "an address that opens its page in a browser, once and within a minute",
+		.answer = "job_page" },
 	{ "GET", "/apps", "list_apps", RULE_ANY, handle_apps, "apps that have not ended and that one may open, newest first",
 		.params = apps_params, .answer = "apps" },
 	{ "GET", "/apps/:app", "show_app", RULE_ANY, handle_app_show, "one app, with an address that opens it in a browser, once and within a minute",

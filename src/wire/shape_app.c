@@ -21,6 +21,12 @@ static const struct wire_field app[] = {
 	{ "ends_ms", WIRE_INT, WIRE_NULL, "when it will be ended; null: not known yet, or never" },
 	{ 0 }
 };
+static const struct wire_field job_page[] = {
+	{ "job", WIRE_INT, 0, "its number" },
+	{ "path", WIRE_TEXT, 0, "where its page is, at whatever address the yard has" },
+	{ "url", WIRE_TEXT, 0, "opens it in a browser, once and within a minute" },
+	{ 0 }
+};
 static const struct wire_field apps[] = {
 	{ "apps", WIRE_LIST, 0, "newest first", "app" },
 	{ 0 }
@@ -29,6 +35,7 @@ static const struct wire_field apps[] = {
 const struct wire_shape wire_shapes_app[] = {
 	{ "board", "which event files to show", board, "{\"output\":\"logs\"}", true },
 	{ "app", "a program in a task that is opened in a browser", app },
+	{ "job_page", "where a job is shown in a browser", job_page },
 	{ "apps", "apps that have not ended", apps },
 	{ 0 }
 };
