@@ -133,15 +133,15 @@ static bool read_listeners(const char *path, const char *local, struct buf *out)
 	return found;
 }
 
-/* Root mode: of the owner's range.  Private mode: the daemon's user, or one of the sub-uids
- * that a task may have, which are nobody's account. */
+/* Root mode: of the owner's range.  Private mode: the daemon's user, which a task's root is;
+ * another yard's tasks on this machine have other uids. */
 static bool is_theirs(struct http_server *s, const struct app *a, int64_t uid)
 {
 	int64_t first = yard_range(s->config.yard, false, a->owner);
 
 	if (first >= 0)
 		return uid >= first && uid < first + WHO_RANGE;
-	return uid == s->config.daemon_uid || uid >= WHO_RANGE;
+	return uid == s->config.daemon_uid;
 }
 
 bool app_is_there(struct http_server *s, const struct app *a, struct err *err)
