@@ -90,11 +90,19 @@ void upload_free(struct upload *f)
 	free(f);
 }
 
+/* With the lock held: one that can be found. */
+static struct upload *find(const struct uploads *u, const char *id)
+{
+	struct upload *f = map_gets(u->all, id);
+
+	return f && !f->gone ? f : NULL;
+}
+
 struct upload *upload_hold(struct uploads *u, const struct volume_place *p,
 			   const char *id, struct err *err)
 {
 	pthread_mutex_lock(&u->lock);
-	struct upload *f = map_gets(u->all, id);
+	struct upload *f = find(u, id);
 	if (f && !str_eq(f->path, p->path))
 		f = NULL;
 	if (f)
@@ -111,6 +119,8 @@ void upload_drop(struct upload *f)
 
 	pthread_mutex_lock(&u->lock);
 	bool last = --f->refs == 0 && f->gone;
+	if (last)
+		map_dels(u->all, f->id);
 	pthread_mutex_unlock(&u->lock);
 	if (last)
 		upload_free(f);
@@ -217,7 +227,7 @@ static struct upload *find_same(const struct uploads *u, const struct volume_pla
 		if (!str_eq(f->owner, about->owner))
 			continue;
 		++*count;
-		if (str_eq(f->path, p->path) && f->size == about->size &&
+		if (!f->gone && str_eq(f->path, p->path) && f->size == about->size &&
 		    f->modified_ms == about->modified_ms &&
 		    (!about->part_size || about->part_size == f->part_size))
 			same = f;
@@ -277,6 +287,17 @@ static void forget(const struct upload *f, const struct volume_place *p)
 	upload_log_remove(f);
 }
 
+/* Before its bytes are: what lies there and is not known would be swept away.  Found by
+ * others once they are. */
+static void enter(struct upload *f)
+{
+	struct uploads *u = f->uploads;
+
+	pthread_mutex_lock(&u->lock);
+	map_puts(u->all, f->id, f);
+	pthread_mutex_unlock(&u->lock);
+}
+
 static struct upload *make(struct uploads *u, const struct volume_place *p,
 			   const struct upload_about *about, int64_t part_size,
 			   struct err *err)
@@ -290,23 +311,26 @@ static struct upload *make(struct uploads *u, const struct volume_place *p,
 	f->executable = about->executable;
 	f->parents = about->parents;
 	f->created_ms = f->touched_ms = about->now_ms;
+	f->refs = 1;
+	f->gone = true;
 	if (getrandom(id, sizeof id, 0) != (ssize_t)sizeof id) {
 		err_sys(err, "draw a name");
 	} else {
 		for (size_t i = 0; i < sizeof id; i++)
 			snprintf(f->id + 2 * i, 3, "%02x", id[i]);
+		enter(f);
 		if (make_bytes(f, p, err) == 0) {
 			if (upload_log_write(f, err) == 0)
 				return f;
 			forget(f, p);
 		}
 	}
-	upload_free(f);
+	upload_drop(f);
 	return NULL;
 }
 
-/* Out of the table; the caller, who holds it, is the one to drop it.  False: a part of it
- * is coming. */
+/* Nobody finds it any more; the caller, who holds it, is the one to drop it.  False: a part
+ * of it is coming. */
 static bool take_out(struct upload *f)
 {
 	struct uploads *u = f->uploads;
@@ -314,10 +338,7 @@ static bool take_out(struct upload *f)
 
 	pthread_mutex_lock(&u->lock);
 	bool free_now = !f->gone && !any_coming(f, &missing);
-	if (free_now) {
-		map_dels(u->all, f->id);
-		f->gone = true;
-	}
+	f->gone |= free_now;
 	pthread_mutex_unlock(&u->lock);
 	return free_now;
 }
@@ -344,6 +365,14 @@ static struct upload *find_again(struct uploads *u, const struct volume_place *p
 	return NULL;
 }
 
+/* To be found, for the first time or once more. */
+static void show(struct upload *f)
+{
+	pthread_mutex_lock(&f->uploads->lock);
+	f->gone = false;
+	pthread_mutex_unlock(&f->uploads->lock);
+}
+
 static struct upload *make_new(struct uploads *u, struct usage *usage,
 			       const struct volume_place *p,
 			       const struct upload_about *about, int64_t part_size,
@@ -361,12 +390,8 @@ static struct upload *make_new(struct uploads *u, struct usage *usage,
 	struct upload *f = make(u, p, about, part_size, err);
 	/* For good once the bytes have their room: they are counted where they lie. */
 	usage_settle(usage, p, more, f ? about->size : 0);
-	if (!f)
-		return NULL;
-	pthread_mutex_lock(&u->lock);
-	f->refs = 1;
-	map_puts(u->all, f->id, f);
-	pthread_mutex_unlock(&u->lock);
+	if (f)
+		show(f);
 	return f;
 }
 
@@ -398,7 +423,7 @@ char *upload_path(struct uploads *u, const char *id, const char *owner, struct e
 	char *path = NULL;
 
 	pthread_mutex_lock(&u->lock);
-	const struct upload *f = map_gets(u->all, id);
+	const struct upload *f = find(u, id);
 	if (f && (!owner || str_eq(f->owner, owner)))
 		path = mem_strdup(f->path);
 	pthread_mutex_unlock(&u->lock);
@@ -476,15 +501,6 @@ static int check_parts(struct upload *f, struct err *err)
 		       (long long)missing, (long long)f->part_count);
 }
 
-/* Back into the table: to be tried again. */
-static void put_back(struct upload *f)
-{
-	pthread_mutex_lock(&f->uploads->lock);
-	f->gone = false;
-	map_puts(f->uploads->all, f->id, f);
-	pthread_mutex_unlock(&f->uploads->lock);
-}
-
 int upload_finish(struct uploads *u, const struct volume_place *p, const char *id,
 		  const struct checksum *said, int64_t *replaced, struct err *err)
 {
@@ -502,7 +518,7 @@ int upload_finish(struct uploads *u, const struct volume_place *p, const char *i
 		if (rc == 0)
 			upload_log_remove(f);
 		else
-			put_back(f);
+			show(f); /* to be tried again */
 	}
 	upload_drop(f);
 	return rc;
@@ -530,7 +546,7 @@ int upload_cancel(struct uploads *u, const struct volume_place *p, const char *i
 void upload_abandon(struct uploads *u, const char *id)
 {
 	pthread_mutex_lock(&u->lock);
-	struct upload *f = map_gets(u->all, id);
+	struct upload *f = find(u, id);
 	if (f)
 		f->refs++;
 	pthread_mutex_unlock(&u->lock);
@@ -557,7 +573,8 @@ char *upload_expired(struct uploads *u, int64_t now_ms, char id[UPLOAD_ID_BYTES]
 
 	pthread_mutex_lock(&u->lock);
 	for (size_t it = 0; !path && (f = map_next(u->all, &it));) {
-		if (now_ms - f->touched_ms < UPLOAD_KEEP_MS || any_coming(f, &missing))
+		if (f->gone || now_ms - f->touched_ms < UPLOAD_KEEP_MS ||
+		    any_coming(f, &missing))
 			continue;
 		path = mem_strdup(f->path);
 		memcpy(id, f->id, UPLOAD_ID_BYTES);

@@ -85,6 +85,7 @@ int upload_cancel(struct uploads *u, const struct volume_place *p, const char *i
 		  int64_t *size, struct err *err);
 /* Where it goes is no more, and so are its bytes. */
 void upload_abandon(struct uploads *u, const char *id);
+/* As long as its bytes may lie there, also while it is being made or finished. */
 bool upload_known(struct uploads *u, const char *id);
 /* The next one that is older than UPLOAD_KEEP_MS: its id and path, which the caller frees;
  * NULL: there is none. */

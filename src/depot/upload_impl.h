@@ -29,8 +29,10 @@ struct upload {
 	int64_t size, part_size, part_count, modified_ms, created_ms, touched_ms;
 	bool executable, parents;
 	struct part *parts;
-	int refs;  /* who uses it now */
-	bool gone; /* out of the table: the last who uses it frees it */
+	int refs; /* who uses it now */
+	/* Nobody finds it: it is being made, finished or forgotten.  It stays in the table,
+	 * so that its bytes are known, until the last who uses it frees it. */
+	bool gone;
 	pthread_mutex_t disk;
 	bool doubtful; /* written down before the machine's last start: parts are read again */
 	int fd;        /* its bytes; -1: not opened yet */

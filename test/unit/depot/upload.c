@@ -295,6 +295,55 @@ static void test_parallel(void)
 	upload_view_fini(&v);
 }
 
+/* What a sweep would take for litter of a crash: bytes there that nobody knows of. */
+static bool any_litter(void)
+{
+	AUTO_FREE char *own = str_printf("%s/pfs/home/ann/.yard-storage", rig_dir);
+	DIR *dir = opendir(own);
+	const struct dirent *e;
+	bool litter = false;
+
+	while (dir && (e = readdir(dir)))
+		litter |= str_starts(e->d_name, "upload-") &&
+			  !upload_known(uploads, e->d_name + strlen("upload-")) &&
+			  faccessat(dirfd(dir), e->d_name, F_OK, 0) == 0;
+	if (dir)
+		closedir(dir);
+	return litter;
+}
+
+static atomic_bool sent_all;
+
+static void *send_many(void *arg)
+{
+	struct upload_view v = { 0 };
+	struct err err;
+	int *bad = arg;
+
+	for (int i = 0; i < 40; i++) {
+		*bad += begin("many", 100, i, &v, &err) < 0 ||
+			send("many", v.id, 0, 100, &err) < 0 ||
+			finish("many", v.id, NULL, &err) < 0;
+		upload_view_fini(&v);
+	}
+	atomic_store(&sent_all, true);
+	return NULL;
+}
+
+static void test_sweep(void)
+{
+	pthread_t sender;
+	int bad = 0, litter = 0;
+
+	atomic_store(&sent_all, false);
+	pthread_create(&sender, NULL, send_many, &bad);
+	while (!atomic_load(&sent_all))
+		litter += any_litter();
+	pthread_join(sender, NULL);
+	OK(bad == 0 && litter == 0,
+	   "while it is made and finished, too, nobody takes its bytes for litter");
+}
+
 static void all(bool ranges)
 {
 	rig_begin(ranges);
@@ -303,6 +352,7 @@ static void all(bool ranges)
 	test_whole();
 	test_wrong_parts();
 	test_crash();
+	test_sweep();
 	test_torn_log();
 	test_expiry();
 	test_parallel();
