@@ -66,9 +66,8 @@ static void write_form(struct exchange *ex, int64_t app, const char *form,
 		"autocomplete=\"current-password\" required maxlength=\"1024\"></label>\n"
 		"<button>%s</button>\n</form>\n"
 		"<p class=\"hint\">%s<code>yard %s %" PRId64 "</code></p>\n",
-		page_words(ex, name), page_words(ex, password),
-		page_words(ex, enter), page_words(ex, hint), page ? "open" : "app url",
-		app);
+		page_words(ex, name), page_words(ex, password), page_words(ex, enter),
+		page_words(ex, hint), page ? "open" : "app url", app);
 }
 
 static void login_page(struct exchange *ex, int64_t app, int status, const char *text)

@@ -57,8 +57,8 @@ static void show_page(struct exchange *ex, int64_t job)
 
 	buf_printf(&body,
 		   "<div id=\"job\" data-job=\"%" PRId64 "\"></div>\n"
-		   "<div id=\"viewer\" data-job=\"%" PRId64
-		   "\" data-series=\"" JOB_PAGE "/metrics\"></div>\n"
+		   "<div id=\"viewer\" data-job=\"%" PRId64 "\" data-series=\"" JOB_PAGE
+		   "/metrics\"></div>\n"
 		   "<noscript><p>%s</p></noscript>",
 		   job, job, page_words(ex, none));
 	page_answer(ex,

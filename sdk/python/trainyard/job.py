@@ -201,9 +201,8 @@ class TrainingJob:
 
     @property
     def console_uri(self) -> Optional[str]:
-        """The job's page; None when the yard has no address but a socket."""
-        url = self._doc.get("url")
-        return str(url) if url else self.session.job_page(self.id)
+        """An address of the job's page, a fresh one each time: Session.job_page."""
+        return self.session.job_page(self.id)
 
     def describe(self) -> Dict[str, Any]:
         """Everything the server tells about it."""
@@ -374,8 +373,7 @@ class TrainingJob:
         words = "job %s (%s) failed: %s" % (self.id, self.name, self.reason or "no reason given")
         if rank is not None and self._tasks() > 1:
             words += " (task %d)" % rank
-        if self.console_uri:
-            words += "\n%s" % self.console_uri
+        words += "\n`yard open %s` shows it in a browser" % self.id
         if tail:
             words += "\nits last lines:\n" + "\n".join("  | " + line for line in tail)
         return UnexpectedStatusException(

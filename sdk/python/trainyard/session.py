@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional
 
 from ._http import Transport, segment
 from ._server import Server, find, find_local
-from .errors import NotFound, YardError
+from .errors import ApiError, NotFound, YardError
 
 __all__ = ["Session", "get_default_session", "setup_default_session"]
 
@@ -114,10 +114,12 @@ class Session:
         return ", the largest that fits is %s" % most["name"]
 
     def job_page(self, job_id: str) -> Optional[str]:
-        """Where a job can be looked at in a browser; None by unix socket."""
-        if self.here:
+        """An address that opens the job's page in a browser, once and within a minute, and for
+        twelve hours in that browser; None: the yard has no such pages."""
+        try:
+            return str(self._http.json("GET", "/jobs/%s/page" % segment(job_id))["url"])
+        except ApiError:
             return None
-        return "%s/yard/v1/jobs/%s" % (self.url, segment(job_id))
 
     def close(self) -> None:
         """Closes connections that are kept; the session stays usable."""

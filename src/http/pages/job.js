@@ -12,15 +12,14 @@ import "./viewer.js";
 const words = chinese ? {
 	job: "作业", owner: "所有者", group: "组", attempt: "第几次尝试", exit: "退出码", priority: "优先级",
 	submitted: "提交", started: "开始", ended: "结束", waited: (t) => `等待了 ${t}`, after: (t) => `历时 ${t}`,
-	running: "已运行", ago: (t) => `${t}前`, again: "下次尝试", within: (t) => `${t}后`,
+	running: "已运行", again: "下次尝试", within: (t) => `${t}后`,
 	limit: "时限", contract: "契约", code: "代码", labels: "标签", secrets: "密钥", requires: "依赖",
-	reason: "原因", member: "所属数组", members: "数组成员",
+	before: "上一次尝试：", member: "所属数组", members: "数组成员",
 	array: (a) => `共 ${a.count} 个，运行中 ${a.running}，已结束 ${a.ended}，失败 ${a.failed}`,
 	parameters: "超参数", data: "输入与输出", inputs: "输入", outputs: "输出", own: "作业自己的存储",
-	fetch: "取回：", roles: "角色", role: "角色", count: "数量", each: "每个任务", image: "镜像", host: "主机",
-	command: "命令", tasks: "任务", task: "任务", state: "状态", node: "节点", took: "用时", how: "如何结束",
+	fetch: "取回：", roles: "角色", host: "主机", tasks: "任务", task: "任务", state: "状态", node: "节点", took: "用时", how: "如何结束",
 	more: (n) => `还有 ${n} 个`, attempts: "之前的尝试", metrics: "训练指标", use: "资源使用", log: "日志",
-	all: "全部任务", last: "最近一次", follow: "跟随", empty: "还没有输出。", silent: "没有输出。",
+	all: "全部任务", last: "最近一次", empty: "还没有输出。", silent: "没有输出。",
 	cpu: "CPU（核）", memory: (u) => `内存（${u}）`, pids: "进程数", devices: "设备",
 	unused: "还没有测量到资源使用。", live: "实时更新", lost: "暂时无法连接，正在重试…",
 	gone: (id) => `登录已失效或作业已删除。请重新打开：yard open ${id}`,
@@ -31,16 +30,16 @@ const words = chinese ? {
 } : {
 	job: "Job", owner: "Owner", group: "Group", attempt: "Attempt", exit: "Exit code", priority: "Priority",
 	submitted: "Submitted", started: "Started", ended: "Ended", waited: (t) => `waited ${t}`,
-	after: (t) => `after ${t}`, running: "Running for", ago: (t) => `${t} ago`, again: "Next try",
+	after: (t) => `after ${t}`, running: "Running for", again: "Next try",
 	within: (t) => `in ${t}`, limit: "Time limit", contract: "Contract", code: "Code", labels: "Labels",
-	secrets: "Secrets", requires: "Requires", reason: "Reason", member: "Member of", members: "Members",
+	secrets: "Secrets", requires: "Requires", before: "The attempt before: ", member: "Member of", members: "Members",
 	array: (a) => `${a.count} in all, ${a.running} running, ${a.ended} ended, ${a.failed} failed`,
 	parameters: "Hyperparameters", data: "Inputs and outputs", inputs: "Inputs", outputs: "Outputs",
-	own: "the job's own storage", fetch: "To get it: ", roles: "Roles", role: "Role", count: "Count",
-	each: "Each task", image: "Image", host: "the host", command: "Command", tasks: "Tasks", task: "Task",
+	own: "the job's own storage", fetch: "To get it: ", roles: "Roles",
+	host: "the host", tasks: "Tasks", task: "Task",
 	state: "State", node: "Node", took: "Took", how: "How it ended", more: (n) => `and ${n} more`,
 	attempts: "Attempts before", metrics: "Metrics", use: "Resource use", log: "Log", all: "all tasks",
-	last: "the last", follow: "Follow", empty: "No output yet.", silent: "No output.",
+	last: "the last", empty: "No output yet.", silent: "No output.",
 	cpu: "CPU (cores)", memory: (u) => `Memory (${u})`, pids: "Processes", devices: "Devices",
 	unused: "Nothing was measured yet.", live: "live", lost: "Not reachable just now; trying again…",
 	gone: (id) => `Your login is over, or the job was deleted. Open it anew: yard open ${id}`,
@@ -113,11 +112,12 @@ function headline() {
 		make("h1", {}, make("span", {}, job.name), chip(w), ...(ended ? []
 			: [make("span", { class: "live", title: words.live })])),
 		...(why ? [make("p", { class: "why" }, why)] : []),
-		...(job.reason ? [make("p", { class: ended && w !== "succeeded" ? "why wrong" : "why" }, job.reason)] : []));
+		...(job.reason ? [make("p", { class: ended && w !== "succeeded" ? "why wrong" : "why" },
+			ended ? job.reason : `${words.before}${job.reason}`)] : []));
 }
 
 function times() {
-	const live = job.started_ms && !job.ended_ms;
+	const live = job.started_ms && ["starting", "running", "stopping"].includes(job.state);
 	return [
 		[words.submitted, job.submitted_ms && time(job.submitted_ms)],
 		[words.started, job.started_ms && [`${time(job.started_ms)} (`,

@@ -75,10 +75,12 @@ def probe(logs):
 
 
 def url_line(world, out, job):
-    """The job's page, or how it is looked at where there is no port."""
-    page = "%s/" % world.env["YARD_SERVER"] if world.name == "remote" else "yard show"
-    return re.search(r"^job %s \(%s\): .*%s" % (job.id, re.escape(job.name), re.escape(page)), out,
-                     re.M) is not None
+    """The address of the job's page, and that another one opens it."""
+    yard = world.env["YARD_SERVER"] if world.name == "remote" else "http://127.0.0.1:"
+    line = re.search(r"^job %s \(%s\): %s.*/apps/%s/\.yard/job\?ticket=[0-9a-z]+$" % (
+        job.id, re.escape(job.name), re.escape(yard), job.id), out, re.M)
+    status, page = look(job.console_uri)
+    return line is not None and status == 200 and 'id="job"' in page
 
 
 def test_every_block_of_the_guide_is_listed():

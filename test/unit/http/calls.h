@@ -55,6 +55,7 @@ static const struct call calls[] = {
 	{ "job_logs", "/jobs/1/logs?task=0&attempt=last&tail=3&from=0:1:0" },
 	{ "job_logs", "/jobs/1/logs?format=frames" },
 	{ "exec_job", "/jobs/2/exec?arg=sh&arg=a%20b", NULL, "Connection: Upgrade\r\nUpgrade: yard-exec\r\n" },
+	{ "job_page", "/jobs/1/page" },
 	{ "start_tensorboard", "/jobs/2/tensorboard", "{\"output\":\"none\"}", .status = 404 },
 	{ "start_tensorboard", "/jobs/2/tensorboard" },
 	{ "start_tensorboard", "/jobs/2/tensorboard", "{}", .status = 200 },
