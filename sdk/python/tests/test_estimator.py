@@ -39,7 +39,8 @@ def test_a_job_is_named_by_its_base_and_the_time(yard, capsys):
     assert estimator().fit(job_name="mine").name == "mine"
     assert estimator(base_job_name="a b/ü!").fit(wait=False).name.startswith("a_b___")
     out = capsys.readouterr().out
-    assert "job %s (%s): `yard show %s`" % (job.id, job.name, job.id) in out
+    assert re.search(r"^job %s \(%s\): http://127.0.0.1:\d+/apps/%s/\.yard/job\?ticket=\w+$"
+                     % (job.id, job.name, job.id), out, re.M)
     assert "has succeeded" in out
 
 
