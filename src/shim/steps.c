@@ -167,7 +167,8 @@ static bool ended(struct steps *s, pid_t pid, int status)
 		if (status != 0 && s->status == 0) {
 			s->status = status;
 			s->failed = i;
-			if (s->left) {
+			/* In a stop they all have the yard's grace: one may be saving. */
+			if (s->left && !s->stop) {
 				signal_all(s, SIGTERM);
 				s->kill_ms = now_ms() + STEPS_GRACE_MS;
 			}

@@ -6,7 +6,8 @@
  *      └── not 0, or a stop was asked ─────────────────────────────^
  *
  * Of several processes the first that fails ends the others: SIGTERM, then after
- * STEPS_GRACE_MS the kill; its status is the task's.
+ * STEPS_GRACE_MS the kill; its status is the task's.  Not once a stop was asked: then
+ * each goes when it goes, until the yard kills the task.
  */
 #pragma once
 
