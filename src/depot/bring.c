@@ -52,10 +52,11 @@ static void answer(struct bring *b, const char *path, const char *base,
 	bring_done done = b->done;
 	void *arg = b->arg;
 	bool tell = !b->cancelled && !b->depot->gone;
+	struct err why = err ? *err : (struct err){ 0 }; /* err may be b's own */
 
 	destroy(b);
 	if (tell)
-		done(arg, path, base, err);
+		done(arg, path, base, err ? &why : NULL);
 }
 
 static void on_at(void *arg, int64_t bytes, int64_t total)
@@ -136,10 +137,9 @@ static void on_looked(void *arg, int64_t files, int64_t bytes, const struct err 
 static void fail_later(void *arg)
 {
 	struct bring *b = arg;
-	struct err err = b->err;
 
 	b->in_lane = false;
-	answer(b, NULL, NULL, &err);
+	answer(b, NULL, NULL, &b->err);
 }
 
 int bring_account(struct depot_files *d, const struct bring_order *o,

@@ -263,6 +263,8 @@ static int begin(struct fetch *f, struct err *err)
 	if (!f->watch || !f->stream) {
 		kill(f->pid, SIGKILL);
 		waitpid(f->pid, NULL, 0);
+		f->pid = 0; /* may be somebody else's by now */
+		world_watch_destroy(TAKE(f->watch));
 		return err_set(err, ERR_IO, "yard-fetch cannot be watched");
 	}
 	(void)TAKE_FD(hear);

@@ -287,11 +287,12 @@ int file_put_named(const struct volume_place *p, const struct file_put_how *how,
 	AUTO_FD int area = open_area(p, err);
 	AUTO_FD int at = area < 0 ? -1 : open_parent(area, p, how->parents, &name, err);
 
-	if (at < 0 || check_target(p, how, at, name, err) < 0 ||
-	    settle(p, how, from->fd, err) < 0)
+	if (at < 0 || check_target(p, how, at, name, err) < 0)
 		return -1;
 	if (fchmod(from->fd, how->executable ? 0755 : 0644) < 0)
 		return open_error(p, "set the mode of", err);
+	if (settle(p, how, from->fd, err) < 0)
+		return -1;
 	*replaced = bytes_there(at, name);
 	if (act_as_owner(&a, p, at, err) < 0)
 		return -1;
