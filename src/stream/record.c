@@ -46,15 +46,6 @@ void record_buffer_destroy(struct record_buffer *b)
 	free(b);
 }
 
-void record_buffer_trim(struct record_buffer *b)
-{
-	if (b->cap == USUAL_BYTES)
-		return;
-	free(b->bytes);
-	b->bytes = mem_alloc(1, USUAL_BYTES);
-	b->cap = USUAL_BYTES;
-}
-
 uint32_t record_mask(uint32_t crc)
 {
 	return (crc >> 15 | crc << 17) + 0xa282ead8u;

@@ -43,7 +43,5 @@ enum record_got {
 };
 enum record_got record_next(struct record_reader *r, const uint8_t **data, uint64_t *len,
 			    struct err *err);
-/* The memory that long records took is given back. */
-void record_buffer_trim(struct record_buffer *b);
 
 uint32_t record_mask(uint32_t crc); /* as it stands in the file */
