@@ -102,7 +102,7 @@ static void add_volume(const struct exchange *ex, const struct job *j, const cha
 	struct err ignored; /* no longer theirs: there is nothing to read */
 
 	if (!s || volume_find(storage_volume(s), &who, path, &place, &ignored) < 0 ||
-	    !place.folder)
+	    !place.folder || !(place.rights & VOLUME_WRITE))
 		return;
 	f->base = place.folder;
 	f->path = place.rel;
@@ -111,13 +111,21 @@ static void add_volume(const struct exchange *ex, const struct job *j, const cha
 	metrics_add_folder(m, f);
 }
 
-/* Elsewhere on this machine: its whole path leads through no link. */
-static void add_elsewhere(const char *uri, struct metrics_folder *f, struct metrics *m)
+/* Elsewhere on this machine: its whole path leads through no link.  Anybody can name any
+ * folder: a daemon that is root reads what is the owner's account's, as their task's output
+ * is, and of who has none nothing. */
+static void add_elsewhere(const struct exchange *ex, const struct job *j, const char *uri,
+			  struct metrics_folder *f, struct metrics *m)
 {
 	const char *path = str_starts(uri, "file://") ? uri + strlen("file://") : uri;
+	bool root = ex->server->config.daemon_uid == 0;
 
+	if (root && j->owner_uid < 0)
+		return;
 	f->base = "/";
 	f->path = path + strspn(path, "/");
+	f->uid = root ? j->owner_uid : 0;
+	f->uid_count = root;
 	metrics_add_folder(m, f);
 }
 
@@ -130,7 +138,7 @@ static void add_folder(const struct exchange *ex, const struct job *j,
 	if (stored) {
 		add_volume(ex, j, stored, &f, m);
 	} else if (o->uri && (*o->uri == '/' || str_starts(o->uri, "file://"))) {
-		add_elsewhere(o->uri, &f, m);
+		add_elsewhere(ex, j, o->uri, &f, m);
 	} else { /* with the job; also what is sent away at its end */
 		AUTO_FREE char *path =
 			depot_output_path(ex->server->config.depot, j, o->name);
