@@ -77,11 +77,6 @@ void cache_set_limit(struct cache *c, int64_t limit_bytes)
 	c->limit = limit_bytes ? limit_bytes : half < LIMIT_BYTES ? half : LIMIT_BYTES;
 }
 
-int64_t cache_limit(const struct cache *c)
-{
-	return c->limit;
-}
-
 int64_t cache_bytes(const struct cache *c)
 {
 	return c->bytes;

@@ -27,7 +27,6 @@ struct depot_files;
 /* limit_bytes 0: 50 GiB, or half of what the disk has free when that is less. */
 struct cache *cache_create(struct depot_files *d, struct err *err);
 void cache_set_limit(struct cache *c, int64_t limit_bytes);
-int64_t cache_limit(const struct cache *c);
 int64_t cache_bytes(const struct cache *c); /* held, those on their way as if whole */
 /* Ends what is under way without a word. */
 void cache_destroy(struct cache *c);

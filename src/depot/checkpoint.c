@@ -35,7 +35,8 @@ static bool ends_with(const char *name, const char *end)
 	return n >= e && str_eq(name + n - e, end);
 }
 
-bool checkpoint_is_entry(const char *name)
+/* By its name it may be one. */
+static bool is_entry(const char *name)
 {
 	return name[0] != '.' && !ends_with(name, ".tmp") && !ends_with(name, ".part") &&
 	       !ends_with(name, CHECKPOINT_MARK);
@@ -147,7 +148,7 @@ static void look_at(struct look *l, DIR *top, const char *name, const struct sta
 		note_mark(l, name, st);
 	if (S_ISDIR(st->st_mode))
 		look_inside(l, top, name, &e);
-	if (!checkpoint_is_entry(name) || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
+	if (!is_entry(name) || !(S_ISREG(st->st_mode) || S_ISDIR(st->st_mode)))
 		return;
 	e.name = mem_strdup(name);
 	mem_grow(&s->entries, &s->cap, s->count, sizeof *s->entries);

@@ -43,4 +43,3 @@ void checkpoint_fini(struct checkpoint_sight *s);
  * in peace, so that without marks the newest will do. */
 const struct checkpoint_entry *checkpoint_last(const struct checkpoint_sight *s,
 					       int64_t cut_ms);
-bool checkpoint_is_entry(const char *name); /* by its name it may be one */

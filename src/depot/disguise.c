@@ -73,9 +73,3 @@ int disguise_enter_bare(struct disguise *d, uid_t uid, struct err *err)
 {
 	return enter(d, uid, (gid_t)uid, NULL, 0, err);
 }
-
-int disguise_change_bare(uid_t uid, struct err *err)
-{
-	set_ids(uid, (gid_t)uid);
-	return check_ids(uid, (gid_t)uid, err);
-}

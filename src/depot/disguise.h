@@ -23,6 +23,4 @@ int disguise_enter(struct disguise *d, uid_t uid, struct err *err);
 /* As a uid that is no account, such as one of a user's range: the group of the same
  * number, and no other.  Asks no user database. */
 int disguise_enter_bare(struct disguise *d, uid_t uid, struct err *err);
-/* From one such uid to another; cheap. */
-int disguise_change_bare(uid_t uid, struct err *err);
 void disguise_leave(const struct disguise *d);

@@ -77,6 +77,7 @@ static void aside_name(const struct walk *w, size_t n, char out[ASIDE_MAX])
 	snprintf(out, ASIDE_MAX, "trash-%016llx-%zu", (unsigned long long)w->unique, n);
 }
 
+/* 0; or an errno, also in errno; or -1 with err: nobody may act there. */
 static int unlink_as_owner(const struct walk *w, int at, const char *name, int flags,
 			   struct err *err)
 {
@@ -84,10 +85,9 @@ static int unlink_as_owner(const struct walk *w, int at, const char *name, int f
 
 	if (act_as_owner(&a, w->place, at, err) < 0)
 		return -1;
-	int rc = unlinkat(at, name, flags), failure = errno;
+	int failure = unlinkat(at, name, flags) < 0 ? errno : 0;
 	act_end(&a);
-	errno = failure;
-	return rc < 0 && errno != ENOENT ? -1 : 0;
+	return errno = failure;
 }
 
 /* Too deep: it is put aside, to be removed afterwards from there. */
@@ -118,8 +118,10 @@ static int remove_entry(struct walk *w, int at, const char *name, struct err *er
 	if (S_ISDIR(st.st_mode))
 		return w->depth == DEPTH_MAX ? put_aside(w, at, name, err)
 					     : enter(w, at, name, err);
-	if (unlink_as_owner(w, at, name, 0, err) < 0)
-		return open_error(w->place, "remove something in", err);
+	int failure = unlink_as_owner(w, at, name, 0, err);
+	if (failure && failure != ENOENT)
+		return failure < 0 ? -1
+				   : open_error(w->place, "remove something in", err);
 	w->size.files++;
 	w->size.bytes += S_ISREG(st.st_mode) && st.st_nlink == 1 ? st.st_size : 0;
 	return 0;
@@ -131,13 +133,13 @@ static int remove_folder(struct walk *w, int top, struct err *err)
 	struct level *l = &w->levels[w->depth - 1];
 	int at = w->depth > 1 ? dirfd(w->levels[w->depth - 2].dir) : top;
 
-	if (unlink_as_owner(w, at, l->name, AT_REMOVEDIR, err) < 0) {
-		if ((errno == ENOTEMPTY || errno == EEXIST) && l->passes++ < PASSES_MAX) {
-			rewinddir(l->dir);
-			return 0;
-		}
-		return open_error(w->place, "remove a folder in", err);
+	int failure = unlink_as_owner(w, at, l->name, AT_REMOVEDIR, err);
+	if ((failure == ENOTEMPTY || failure == EEXIST) && l->passes++ < PASSES_MAX) {
+		rewinddir(l->dir);
+		return 0;
 	}
+	if (failure && failure != ENOENT)
+		return failure < 0 ? -1 : open_error(w->place, "remove a folder in", err);
 	leave(w);
 	return 0;
 }
@@ -198,16 +200,11 @@ static int remove_tree(struct walk *w, int at, const char *name, struct err *err
 static int remove_one(struct walk *w, int at, const char *name, int flags,
 		      struct err *err)
 {
-	struct acting a;
+	int failure = unlink_as_owner(w, at, name, flags, err);
 
-	if (act_as_owner(&a, w->place, at, err) < 0)
-		return -1;
-	int rc = unlinkat(at, name, flags), failure = errno;
-	act_end(&a);
-	errno = failure;
-	if (rc == 0)
-		return 0;
-	if (errno == ENOTEMPTY || errno == EEXIST)
+	if (failure <= 0)
+		return failure;
+	if (failure == ENOTEMPTY || failure == EEXIST)
 		return err_set(err, ERR_CONFLICT,
 			       "%s is a folder that is not empty: ask for recursive=true "
 			       "to remove it with all that is in it",

@@ -68,7 +68,6 @@ struct upload_part;
 struct upload_part *upload_part_begin(struct uploads *u, const struct volume_place *p,
 				      const char *id, int64_t n, int64_t now_ms,
 				      struct err *err);
-bool upload_part_there(const struct upload_part *part); /* it came before: send nothing */
 /* Before the first byte: which sum is to be compared at the end. */
 void upload_part_sums(struct upload_part *part, enum checksum_kind kind);
 int upload_part_write(struct upload_part *part, const void *data, size_t len,

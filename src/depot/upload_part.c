@@ -64,11 +64,6 @@ struct upload_part *upload_part_begin(struct uploads *u, const struct volume_pla
 	return part;
 }
 
-bool upload_part_there(const struct upload_part *part)
-{
-	return part->there;
-}
-
 void upload_part_sums(struct upload_part *part, enum checksum_kind kind)
 {
 	if (kind != CHECKSUM_CRC32C && !part->run)
