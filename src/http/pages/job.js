@@ -46,7 +46,7 @@ const words = chinese ? {
 	states: {},
 };
 
-const LOOK_MS = 2000, USE_MS = 6000, TASKS_SHOWN = 200, LINES_TASKS = 8, LOG_TASKS = 64;
+const LOOK_MS = 2000, USE_MS = 6000, AWAY_MS = 60000, TASKS_SHOWN = 200, LINES_TASKS = 8, LOG_TASKS = 64;
 const root = document.getElementById("job"), viewer = document.getElementById("viewer"), id = root.dataset.job;
 const language = document.documentElement.lang;
 let job = null, skew = 0; // skew: the yard's clock less ours
@@ -102,6 +102,7 @@ const listed = (object, between) => Object.entries(object || {}).flatMap(([key, 
 // ---- what it is ----
 
 const tick = make("span", {}); // grows by itself
+let growing = [];              // and so do these: [node, since]
 
 function headline() {
 	const ended = job.state === "ended", w = ended ? job.outcome : job.state;
@@ -178,16 +179,23 @@ function devicesOf(task) {
 	return Object.entries(task.devices || {}).map(([type, list]) => `${type} ${list.join(",")}`).join("; ");
 }
 
+function took(task) {
+	const node = make("span", {}, task.started_ms ? span((task.ended_ms || now()) - task.started_ms) : "");
+	if (task.state === "running") growing.push([node, task.started_ms]);
+	return node;
+}
+
 function tasks() {
 	if (job.array || !job.tasks.length) return null;
 	const bad = (t) => t.exit && (t.exit.kind !== "code" || t.exit.code !== 0);
 	const shown = [...job.tasks].sort((a, b) => bad(b) - bad(a) || a.rank - b.rank).slice(0, TASKS_SHOWN);
+	const devices = job.tasks.some(devicesOf);
 	const rows = shown.map((t) => [String(t.rank), taskName(t), chip(bad(t) ? "failed" : t.state), t.node,
-		devicesOf(t), t.started_ms ? span((t.ended_ms || now()) - t.started_ms) : "",
+		...(devices ? [devicesOf(t)] : []), took(t),
 		t.exit ? make("span", { class: bad(t) ? "wrong" : "" }, t.exit.words) : ""]);
 	const rest = job.tasks.length - shown.length;
-	return section(words.tasks, table(["#", words.task, words.state, words.node, words.devices, words.took,
-		words.how], rows), ...(rest ? [make("p", { class: "soft" }, words.more(rest))] : []));
+	return section(words.tasks, table(["#", words.task, words.state, words.node,
+		...(devices ? [words.devices] : []), words.took, words.how], rows), ...(rest ? [make("p", { class: "soft" }, words.more(rest))] : []));
 }
 
 let retries = []; // of the job's history
@@ -230,6 +238,7 @@ async function lookAtUse() {
 		if (answer && answer.ok) use.set(task.rank, (await answer.json()).samples);
 	}
 	drawUse();
+	used.hidden = Boolean(job.array) || (job.state === "ended" && !useBody.querySelector("figure"));
 }
 
 // ---- what it says ----
@@ -258,8 +267,9 @@ function logChoices() {
 async function lookAtLog() {
 	if (job.array || !job.attempt) return;
 	logChoices();
+	const turn = log.turn;
 	const answer = await ask(`logs?${log.query(taskChoice.value || "all", attemptChoice.value)}`);
-	if (answer && answer.ok) await log.take(answer);
+	if (answer && answer.ok) await log.take(answer, turn);
 	logEmpty.textContent = logBox.childElementCount ? "" : job.state === "ended" ? words.silent : words.empty;
 	logBox.hidden = !logBox.childElementCount;
 }
@@ -292,15 +302,16 @@ async function ask(what) {
 }
 
 function draw() {
+	growing = [[tick, job.started_ms]];
 	top.replaceChildren(headline());
 	lists.replaceChildren(make("div", {}, about(), ...[parameters()].filter(Boolean)),
 		make("div", {}, ...[roles(), tasks(), attempts(), data()].filter(Boolean)));
-	for (const part of [metrics, used, said]) part.hidden = Boolean(job.array);
+	for (const part of [metrics, said]) part.hidden = Boolean(job.array);
 	drawTick();
 }
 
 function drawTick() {
-	if (job && job.started_ms && !job.ended_ms) tick.textContent = span(now() - job.started_ms);
+	for (const [node, since] of growing) node.textContent = span(now() - since);
 }
 
 async function lookAtJob() {
@@ -332,7 +343,7 @@ async function look() {
 			usedAt = Date.now();
 			await lookAtUse();
 		}
-		over = Boolean(ended) && choice() === before && log.begun | job.array | !job.attempt && !lost;
+		over = Boolean(ended) && !lost && choice() === before && Boolean(log.begun || job.array || !job.attempt);
 	} else if (over && !log.begun) {
 		await lookAtLog(); // another task or attempt was chosen
 	}
@@ -342,5 +353,10 @@ async function look() {
 root.append(notes, top, lists, below);
 below.append(metrics, used, said);
 setInterval(drawTick, 1000);
-document.addEventListener("visibilitychange", () => { if (!document.hidden) log.reset(); });
+// Who comes back after a while sees the end of the log, not all that was said meanwhile.
+let left = Infinity;
+document.addEventListener("visibilitychange", () => {
+	if (document.hidden) left = Date.now();
+	else if (!over && Date.now() - left > AWAY_MS) log.reset();
+});
 look();

@@ -25,6 +25,7 @@ export class Log {
 		this.open = new Map();  // unfinished lines, by rank and stream
 		this.attempt = 0;
 		this.begun = false;
+		this.turn = (this.turn || 0) + 1; // answers to what was asked before are dropped
 		this.box.replaceChildren();
 	}
 
@@ -38,8 +39,8 @@ export class Log {
 		return query;
 	}
 
-	// The answer to such a query.  False: there was too much, and it begins anew at the tail.
-	async take(answer) {
+	// The answer to a query of that turn.  When there is too much it begins anew at the tail.
+	async take(answer, turn) {
 		const reader = answer.body.getReader();
 		let rest = new Uint8Array(0), bytes = 0;
 		const bottom = this.box.scrollHeight - this.box.scrollTop - this.box.clientHeight < 40;
@@ -47,10 +48,10 @@ export class Log {
 			const { done, value } = await reader.read();
 			if (done) break;
 			bytes += value.length;
-			if (this.begun && bytes > BYTES_MAX) {
+			if (turn !== this.turn || (this.begun && bytes > BYTES_MAX)) {
 				await reader.cancel();
-				this.reset();
-				return false;
+				if (turn === this.turn) this.reset();
+				return;
 			}
 			const all = new Uint8Array(rest.length + value.length);
 			all.set(rest);
@@ -60,7 +61,6 @@ export class Log {
 		this.begun = true;
 		while (this.box.childElementCount > LINES_MAX) this.box.firstElementChild.remove();
 		if (bottom) this.box.scrollTop = this.box.scrollHeight;
-		return true;
 	}
 
 	// How many bytes were whole records.

@@ -16,7 +16,7 @@ import { COLOURS, chart, chinese, make } from "./chart.js";
 		coming: "TensorBoard 正在启动，就绪后会自动切换；此处先显示指标曲线。",
 		gone: "登录已失效或应用已结束，请重新打开。", lost: "暂时无法连接，正在重试…",
 		other: "还写入了（可在 TensorBoard 中查看）：", times: (n) => `${n} 次`, rest: "其他",
-		positive: "没有正值，无法使用对数刻度", never: "该作业没有写入指标。",
+		positive: "没有正值，无法使用对数刻度",
 	} : {
 		title: (job) => `Job ${job}`, filter: "Filter names", smooth: "Smoothing", log: "Log scale",
 		axis: "Axis", step: "Step", relative: "Relative time", wall: "Wall time", live: "Refresh",
@@ -24,7 +24,7 @@ import { COLOURS, chart, chinese, make } from "./chart.js";
 		coming: "TensorBoard is starting; this page changes to it by itself. Until then, the series:",
 		gone: "Your login is over, or the app has ended: open it anew.", lost: "Not reachable just now; trying again…",
 		other: "Also written (to be seen in TensorBoard):", times: (n) => `${n} times`, rest: "Other",
-		positive: "No value above zero to show on a log scale", never: "It wrote no metrics.",
+		positive: "No value above zero to show on a log scale",
 	};
 
 	const REFRESH_MS = 5000;
@@ -77,8 +77,7 @@ import { COLOURS, chart, chinese, make } from "./chart.js";
 			names.set(s.name, [...(names.get(s.name) || []), s]);
 		}
 		if (!groups.size)
-			body.append(make("p", { class: "empty" }, data.series.length ? words.none
-				: root.dataset.over ? words.never : words.empty));
+			body.append(make("p", { class: "empty" }, data.series.length ? words.none : words.empty));
 		const order = [...groups.keys()].sort((a, b) => (a === words.rest) - (b === words.rest) ||
 			a.localeCompare(b));
 		for (const group of order) {
