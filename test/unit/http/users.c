@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Two people at one door: what is one's is not the other's. */
+#include <fcntl.h>
 #include <sys/syscall.h>
 
 #include "fixture.h"
@@ -73,6 +74,30 @@ static void own(struct client *c, struct client *root)
 	OK(a.status == 200, "and may stop any");
 	ask(c, &a, "GET", "/jobs/2/wait", NULL);
 	OK(a.status == 200 && has(&a, "\"by\":\"root\""), "which the owner is told");
+	buf_fini(&a.body);
+}
+
+/* An output is where its job says: the daemon, which may read everything, must not read
+ * there what its owner may not. */
+static void elsewhere(const struct fixture *f, struct client *c)
+{
+	AUTO_FREE char *folder = str_printf("%s/private", f->dir);
+	AUTO_FREE char *file = str_printf("%s/events.out.tfevents.1", folder);
+	AUTO_FREE char *job = str_printf(JOB "outputs:\n  logs: file://%s\n", folder);
+	struct answer a = { 0 };
+
+	if (mkdir(folder, 0700) < 0)
+		exit(1);
+	AUTO_FD int fd = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	dprintf(fd, "what is none of theirs");
+	ask(c, &a, "POST", "/jobs", job);
+	OK(a.status == 201 && has(&a, "\"id\":3"),
+	   "a job that names another's folder: %s", buf_str(&a.body));
+	ask(c, &a, "GET", "/jobs/3/metrics", NULL);
+	OK(a.status == 200 && !has(&a, "tfevents"),
+	   "is told nothing of what lies in there: %s", buf_str(&a.body));
+	unlink(file);
+	rmdir(folder);
 	buf_fini(&a.body);
 }
 
@@ -167,6 +192,7 @@ int main(void)
 	client_close(&nobody);
 	nobody = open_as(&f, NOBODY);
 	own(&nobody, &root);
+	elsewhere(&f, &nobody);
 	client_close(&nobody);
 	client_close(&root);
 	greedy(&f);
