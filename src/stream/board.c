@@ -373,7 +373,7 @@ static void read_records(struct event_file *f, struct metric_set *set,
 	uint64_t len;
 
 	while (*budget > 0) {
-		int64_t at = r->offset;
+		int64_t at = r->offset, walked = set->walked;
 		got = record_next(r, &data, &len, &err);
 		if (got == RECORD_FAILED)
 			set_problem(f, err.text);
@@ -384,6 +384,8 @@ static void read_records(struct event_file *f, struct metric_set *set,
 			tell_strange(set, f, at, "is longer than 64 MiB and passed over");
 		else if (board_take(f->run, data, (size_t)len) < 0)
 			tell_strange(set, f, at, "is whole but is no event; passed over");
+		/* A short record may have all series looked through. */
+		*budget -= set->walked - walked;
 	}
 	f->more = got == RECORD_HERE || got == RECORD_LONG;
 	f->offset = r->offset;

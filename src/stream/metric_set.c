@@ -263,6 +263,8 @@ void metric_run_forget_from(struct metric_run *r, int64_t step)
 {
 	struct metric_series *m;
 
-	for (size_t it = 0; (m = map_next(r->series, &it));)
+	for (size_t it = 0; (m = map_next(r->series, &it));) {
+		r->set->walked += 1 + (int64_t)m->series.kept_count;
 		series_forget_from(&m->series, step);
+	}
 }

@@ -58,6 +58,7 @@ struct metric_set {
 	char *problems[METRIC_PROBLEMS_MAX];
 	size_t problem_count, problems_more;
 	size_t plugin_count; /* of all runs */
+	int64_t walked;      /* points that were looked at to forget some */
 	size_t bytes;        /* of names and the like, about */
 };
 

@@ -214,6 +214,33 @@ static void corrupt(void)
 	finish();
 }
 
+/* Each record says that training began again, and has every series looked through. */
+static void restarts(void)
+{
+	AUTO_BUF struct buf file = { 0 }, event = { 0 };
+	int turns = 1;
+
+	begin();
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FREE char *name = str_printf("series-%d", i);
+		put_scalar(&file, name, 1, 1);
+	}
+	put_key(&event, 2, 0);
+	put_varint(&event, INT64_MAX);
+	put_text(&event, 7, "\x08\x01");
+	for (int i = 0; i < 100000; i++)
+		put_record(&file, &event);
+	write_file(folder, "events.out.tfevents.1", file.data, file.len, O_TRUNC);
+	struct metrics *m = board();
+	metrics_look(m);
+	while (metrics_read(m, NULL, 0))
+		turns++;
+	OK(turns > 2 && count_of(m, ".", "series-999") == 1,
+	   "what costs much to read leaves others their turn (%d turns)", turns);
+	metrics_destroy(m);
+	finish();
+}
+
 static void hostile_names(void)
 {
 	AUTO_BUF struct buf file = { 0 };
@@ -472,6 +499,7 @@ int main(void)
 	runs_and_files();
 	grows();
 	corrupt();
+	restarts();
 	hostile_names();
 	bounds();
 	memory_is_flat();
