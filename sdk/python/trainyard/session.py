@@ -16,7 +16,7 @@ from typing import Any, Dict, List, Optional
 
 from ._http import Transport, segment
 from ._server import Server, find, find_local
-from .errors import ApiError, NotFound, YardError
+from .errors import NotFound, YardError
 
 __all__ = ["Session", "get_default_session", "setup_default_session"]
 
@@ -115,10 +115,10 @@ class Session:
 
     def job_page(self, job_id: str) -> Optional[str]:
         """An address that opens the job's page in a browser, once and within a minute, and for
-        twelve hours in that browser; None: the yard has no such pages."""
+        twelve hours in that browser; None: it could not be asked for."""
         try:
             return str(self._http.json("GET", "/jobs/%s/page" % segment(job_id))["url"])
-        except ApiError:
+        except YardError:
             return None
 
     def close(self) -> None:
