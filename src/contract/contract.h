@@ -11,10 +11,12 @@
 #include "job/bundle.h"
 #include "job/job.h"
 
-/* What all tasks of one attempt have in common: names and addresses of each other.  Made
- * once for a large gang, because making it takes time in its size. */
+/* What all tasks of one attempt have in common: names and addresses of each other, and what
+ * is installed.  Made once for a large gang, because making it takes time in its size.
+ * requirements: as in struct contract_places. */
 struct contract_peers;
-struct contract_peers *contract_peers_create(const struct job *j, const char *yard);
+struct contract_peers *contract_peers_create(const struct job *j, const char *yard,
+					     const char *requirements);
 void contract_peers_destroy(struct contract_peers *p); /* NULL is fine */
 
 /* What pip is told by the yard, beside its own configuration. */

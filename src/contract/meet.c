@@ -90,7 +90,7 @@ static bool is_tf(const struct job *j)
 /* The evaluator watches from outside: it is no part of the cluster. */
 static void put_cluster(struct json *j, const struct job *job)
 {
-	json_object(j, "cluster");
+	json_object(j, NULL);
 	for (size_t r = 0; r < job->spec->role_count; r++) {
 		const struct role *role = &job->spec->roles[r];
 		const char *type = tf_type(role->name);
@@ -113,6 +113,18 @@ static void put_cluster(struct json *j, const struct job *job)
 	json_end(j);
 }
 
+char *meet_cluster(const struct job *job)
+{
+	struct buf text = { 0 };
+	struct json j;
+
+	if (!is_tf(job))
+		return NULL;
+	json_init(&j, &text);
+	put_cluster(&j, job);
+	return buf_take(&text);
+}
+
 static void set_tf_config(struct scene *v)
 {
 	AUTO_BUF struct buf text = { 0 };
@@ -120,7 +132,7 @@ static void set_tf_config(struct scene *v)
 
 	json_init(&j, &text);
 	json_object(&j, NULL);
-	put_cluster(&j, v->job);
+	json_raw(&j, "cluster", v->peers->tf_cluster);
 	json_object(&j, "task");
 	json_str(&j, "type", tf_type(v->role->name));
 	json_i64(&j, "index", v->task->index);
@@ -143,7 +155,7 @@ void meet_set(struct scene *v)
 	set_master(v);
 	scene_set(v, "RANK", "%d", v->rank);
 	scene_set(v, "WORLD_SIZE", "%zu", j->task_count);
-	if (is_tf(j))
+	if (v->peers->tf_cluster)
 		set_tf_config(v);
 }
 

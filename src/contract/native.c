@@ -15,10 +15,10 @@
 #define HOME_NAME_MAX 63
 #define DEFAULT_PATH  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-static void add_peers(struct scene *v, const struct contract_peers *p)
+static void add_peers(struct scene *v)
 {
-	v->b->env_peers = shared_ref(p->addresses);
-	bundle_file(v->b, "/etc/hosts", shared_ref(p->hosts_file));
+	v->b->env_peers = shared_ref(v->peers->addresses);
+	bundle_file(v->b, "/etc/hosts", shared_ref(v->peers->hosts_file));
 }
 
 static void set_ports(struct scene *v)
@@ -238,9 +238,11 @@ struct bundle *contract_bundle(const struct job *j, int rank,
 	struct scene v = {
 		.job = j, .task = t, .role = scene_role(j, t), .rank = rank, .places = p
 	};
-	struct contract_peers *own = p->peers ? NULL : contract_peers_create(j, p->yard);
+	struct contract_peers *own =
+		p->peers ? NULL : contract_peers_create(j, p->yard, p->requirements);
 	bool estimator = j->spec->contract == SPEC_ESTIMATOR;
 
+	v.peers = p->peers ? p->peers : own;
 	v.b = begin(&v);
 	copy_command(&v);
 	set_defaults(&v, p->user_path);
@@ -258,7 +260,7 @@ struct bundle *contract_bundle(const struct job *j, int rank,
 	add_folders(&v, p);
 	packages_add(&v);
 	meet_processes(&v);
-	add_peers(&v, p->peers ? p->peers : own);
+	add_peers(&v);
 	contract_peers_destroy(own);
 	return v.b;
 }

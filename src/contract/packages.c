@@ -51,16 +51,32 @@ static void project_of(const char *line, size_t len, char out[LINE_NAME_MAX])
 	out[n] = 0;
 }
 
-static bool job_has(const struct requirements *job, const char *project)
-{
-	char name[LINE_NAME_MAX];
+/* The projects that the job's own lines are about, in order: the code's may be many. */
+struct projects {
+	char (*names)[LINE_NAME_MAX];
+	size_t count;
+};
 
-	for (size_t i = 0; *project && i < job->count; i++) {
-		project_of(job->items[i], strlen(job->items[i]), name);
-		if (strcmp(name, project) == 0)
-			return true;
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void read_projects(const struct requirements *job, struct projects *out)
+{
+	out->names = mem_alloc(job->count + 1, sizeof *out->names);
+	out->count = 0;
+	for (size_t i = 0; i < job->count; i++) {
+		project_of(job->items[i], strlen(job->items[i]), out->names[out->count]);
+		out->count += *out->names[out->count] != 0;
 	}
-	return false;
+	qsort(out->names, out->count, sizeof *out->names, by_name);
+}
+
+static bool has_project(const struct projects *p, const char *project)
+{
+	return *project &&
+	       bsearch(project, p->names, p->count, sizeof *p->names, by_name);
 }
 
 /* What other files a line names by a path relative to its own: "-r FILE", "-c FILE".  Gives
@@ -111,18 +127,21 @@ void packages_merge(const char *code, const struct requirements *job, struct buf
 		    struct buf *gone)
 {
 	char project[LINE_NAME_MAX];
+	struct projects own;
 
+	read_projects(job, &own);
 	for (const char *p = code ? code : ""; *p;) {
 		size_t n = line_length(p), len = n;
 		while (len && (p[len - 1] == '\r' || p[len - 1] == ' '))
 			len--;
 		project_of(p, len, project);
-		if (job_has(job, project))
+		if (has_project(&own, project))
 			buf_printf(gone, "%s%.*s", gone->len ? ", " : "", (int)len, p);
 		else
 			add_line(out, p, len);
 		p += n + (p[n] == '\n');
 	}
+	free(own.names);
 	for (size_t i = 0; i < job->count; i++)
 		add_line(out, job->items[i], strlen(job->items[i]));
 }
@@ -181,24 +200,34 @@ static void add_stage(struct scene *v)
 	set_pip(v, bundle_stage(v->b, "requirements", argv, argc));
 }
 
-void packages_add(struct scene *v)
+void packages_list(const struct job *j, const char *code, struct contract_peers *out)
 {
-	const struct requirements *r = &v->job->spec->requirements;
+	const struct requirements *r = &j->spec->requirements;
 	AUTO_BUF struct buf text = { 0 };
 	AUTO_BUF struct buf gone = { 0 };
 
 	if (r->which != REQUIREMENTS_ALL)
 		return;
-	packages_merge(v->places->requirements, r, &text, &gone);
+	packages_merge(code, r, &text, &gone);
 	if (!text.len)
 		return;
-	if (gone.len)
+	out->packages = shared_create(text.data, text.len);
+	out->gave_way = gone.len ? buf_take(&gone) : NULL;
+}
+
+void packages_add(struct scene *v)
+{
+	const struct contract_peers *p = v->peers;
+
+	if (!p->packages)
+		return;
+	if (p->gave_way)
 		bundle_note(
 			v->b,
 			"of requirements.txt these give way to what the job requires: %s",
-			buf_str(&gone));
+			p->gave_way);
 	bundle_note(v->b, "installing the requirements");
-	bundle_file(v->b, list_file, shared_create(text.data, text.len));
+	bundle_file(v->b, list_file, shared_ref(p->packages));
 	if (v->places->uid_base < 0)
 		v->b->pip_config = mem_strdup(PIP_CONFIG);
 	/* Where pip puts programs when it cannot write to the system's folders. */

@@ -103,7 +103,8 @@ void scene_host_name(struct buf *out, const struct job *j, int rank, const char 
 		add_long_name(out, j, &j->tasks[rank]);
 }
 
-struct contract_peers *contract_peers_create(const struct job *j, const char *yard)
+struct contract_peers *contract_peers_create(const struct job *j, const char *yard,
+					     const char *requirements)
 {
 	struct contract_peers *p = mem_alloc(1, sizeof *p);
 	AUTO_BUF struct buf hosts = { 0 };
@@ -131,6 +132,8 @@ struct contract_peers *contract_peers_create(const struct job *j, const char *ya
 	}
 	p->hosts_file = shared_create(hosts.data, hosts.len);
 	p->addresses = shared_create(addresses.data, addresses.len);
+	p->tf_cluster = meet_cluster(j);
+	packages_list(j, requirements, p);
 	return p;
 }
 
@@ -140,5 +143,8 @@ void contract_peers_destroy(struct contract_peers *p)
 		return;
 	shared_unref(p->hosts_file);
 	shared_unref(p->addresses);
+	shared_unref(p->packages);
+	free(p->tf_cluster);
+	free(p->gave_way);
 	free(p);
 }

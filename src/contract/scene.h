@@ -10,6 +10,9 @@
 struct contract_peers {
 	struct shared *hosts_file; /* /etc/hosts */
 	struct shared *addresses;  /* YARD_HOSTS: by rank, with commas */
+	char *tf_cluster;          /* of TF_CONFIG, as JSON; NULL: it is not set */
+	struct shared *packages;   /* what pip is to install; NULL: nothing */
+	char *gave_way;            /* what of the code's is left out of that, or NULL */
 };
 
 struct scene {
@@ -18,6 +21,7 @@ struct scene {
 	const struct role *role;
 	int rank;
 	const struct contract_places *places;
+	const struct contract_peers *peers;
 	struct bundle *b;
 };
 
@@ -43,6 +47,7 @@ void scene_label(struct buf *out, const char *name, size_t most);
 void scene_host_name(struct buf *out, const struct job *j, int rank, const char *yard);
 
 /* meet.c: how the tasks, and the processes of each, find each other. */
+char *meet_cluster(const struct job *j); /* for struct contract_peers */
 void meet_set(struct scene *v);
 /* One process a device, each with its numbers; after all other variables. */
 void meet_processes(struct scene *v);
@@ -52,6 +57,7 @@ void estimator_set(struct scene *v);
 void estimator_set_ids(struct scene *v); /* what the job itself cannot replace */
 
 /* packages.c: what pip installs before the command. */
+void packages_list(const struct job *j, const char *code, struct contract_peers *out);
 void packages_add(struct scene *v);
 /* One text out of what the code requires (or NULL) and what the job does, which wins.
  * gone: names what gave way, with commas. */

@@ -203,7 +203,7 @@ static void prepared(void *arg, const struct depot_places *p, const struct err *
 		return;
 	}
 	l->launched = true;
-	common.peers = contract_peers_create(l->job, y->config.identity);
+	common.peers = contract_peers_create(l->job, y->config.identity, p->requirements);
 	shelf_list(y->shelf, l->job->owner, l->job->owner_uid, &common.shelf);
 	for (size_t i = 0; i < l->job->task_count; i++)
 		if (l->job->tasks[i].state != TASK_OVER)

@@ -217,7 +217,7 @@ static void long_names(void)
 	   "without a port named master it is the usual one");
 	OK(strlen(env(b, "YARD_HOSTS")) < 128 << 10,
 	   "4096 addresses still fit one variable");
-	struct contract_peers *peers = contract_peers_create(j, NULL);
+	struct contract_peers *peers = contract_peers_create(j, NULL, NULL);
 	p.peers = peers;
 	struct bundle *shared = contract_bundle(j, 4095, &p);
 	OK(strcmp(env(b, "YARD_HOSTS"), env(shared, "YARD_HOSTS")) == 0 &&

@@ -126,9 +126,41 @@ static void stages(void)
 	job_destroy(j);
 }
 
+/* As much as a job may bring, for many tasks: the loop makes it, so it is made once. */
+static void large(void)
+{
+	AUTO_BUF struct buf json = { 0 }, code = { 0 };
+	const char *const list = "/ml/input/config/requirements.txt";
+
+	buf_adds(&json, "{\"name\":\"r\",\"roles\":[{\"name\":\"main\",\"count\":50,"
+			"\"image\":\"host\",\"command\":[\"x\"]}],\"requirements\":[");
+	for (int i = 0; i < 256; i++)
+		buf_printf(&json, "%s\"package-number-%d==1\"", i ? "," : "", i);
+	buf_adds(&json, "]}");
+	while (code.len < (256 << 10) - 2)
+		buf_adds(&code, "z\n");
+	struct job *j = job_from(buf_str(&json), "u");
+	struct contract_peers *peers = contract_peers_create(j, "y", buf_str(&code));
+	struct contract_places p = { .attempt_folder = "/a", .peers = peers };
+	struct bundle *first = contract_bundle(j, 0, &p);
+	int others = 0;
+
+	for (int i = 1; i < 50; i++) {
+		struct bundle *b = contract_bundle(j, i, &p);
+		others += mount_at(b, list)->content != mount_at(first, list)->content;
+		bundle_destroy(b);
+	}
+	OK(mount_at(first, list)->content->len > code.len && others == 0,
+	   "a long list is made once for all tasks");
+	bundle_destroy(first);
+	contract_peers_destroy(peers);
+	job_destroy(j);
+}
+
 int main(void)
 {
 	merging();
 	stages();
+	large();
 	return END();
 }
