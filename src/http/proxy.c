@@ -11,6 +11,9 @@
 #include "http/auth.h"
 #include "http/internal.h"
 
+#define NOTES_MAX                                                                        \
+	32 /* heads of 1xx before an answer; more would keep it from its patience */
+
 enum proxy_phase { PROXY_ASKING, PROXY_ANSWERING, PROXY_PIPE };
 
 struct proxy {
@@ -26,6 +29,7 @@ struct proxy {
 	bool up_paused;        /* the client does not read fast enough */
 	bool last;             /* the client's connection ends with this answer */
 	bool upgrade, is_head; /* what was asked */
+	int notes;             /* heads of 1xx that came */
 };
 
 static struct world *world_of(const struct proxy *p)
@@ -275,8 +279,12 @@ static enum next take_head(struct proxy *p)
 		broken(p, "it answered with another protocol that nobody asked for");
 		return NEXT_GONE;
 	}
-	if (h->status / 100 > 1) /* the others are notes between neighbours */
+	if (h->status / 100 > 1) { /* the others are notes between neighbours */
 		begin_answer(p, h);
+	} else if (++p->notes > NOTES_MAX) {
+		broken(p, "it sent one note after the other (1xx) and no answer");
+		return NEXT_GONE;
+	}
 	return NEXT_MORE;
 }
 

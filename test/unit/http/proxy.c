@@ -98,6 +98,9 @@ static void test_smuggling(void)
 
 enum end { WHOLE, CUT, GATEWAY };
 
+#define NOTE  "HTTP/1.1 103 Early Hints\r\n\r\n"
+#define NOTES NOTE NOTE NOTE NOTE NOTE NOTE NOTE NOTE
+
 static const struct {
 	const char *method, *said, *body;
 	enum end end;
@@ -126,6 +129,9 @@ static const struct {
 	  "ok", WHOLE, 200, "after a note" },
 	{ "GET", "HTTP/1.1 404 Nix\r\nContent-Length: 2\r\n\r\nno", "no", WHOLE, 404,
 	  "of its own errors" },
+	{ "GET",
+	  NOTES NOTES NOTES NOTES NOTES "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+	  "", GATEWAY, 502, "after notes without end" },
 	{ "GET",
 	  "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\nevil",
 	  "ok", WHOLE, 200, "and what follows it is nobody's" },
