@@ -139,6 +139,8 @@ void yard_grace_due(struct yard *y, struct live *l)
 	const struct grace *g = &l->keep.grace;
 	int64_t now = world_mono_ms(y->world);
 
+	if (l->job->killed) /* by somebody who did not want to wait for this */
+		return;
 	if (now >= g->max_ms || !yard_has_checkpoints(l->job)) {
 		grace_over(y, l);
 		return;

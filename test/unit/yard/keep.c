@@ -116,6 +116,23 @@ static void does_not_wait(void)
 	down(&g);
 }
 
+/* Until what was killed is gone, its grace may be over, too: that is nothing new. */
+static void kills_once(void)
+{
+	begin(100);
+	for (int grace_ms = 0; grace_ms < 10; grace_ms++) {
+		struct spec *s = spec("train", 1000 / 8);
+		s->grace_ms = s->grace_max_ms = grace_ms;
+		int64_t id = submit(&g, s);
+		pass(&g, 30000);
+		stop(id, true);
+		pass(&g, 30000);
+		OK(state(id) == JOB_ENDED, "it is killed and has ended");
+	}
+	OK(killed == 10, "each was killed once, however short its grace (%d)", killed);
+	down(&g);
+}
+
 static void kill_array(void)
 {
 	struct spec *s;
@@ -169,6 +186,7 @@ int main(void)
 {
 	waits();
 	does_not_wait();
+	kills_once();
 	kill_array();
 	OK(!older_goes("model"), "as far as the yard knows who began last loses least");
 	OK(older_goes("checkpoints"), "but who has just saved loses less");
