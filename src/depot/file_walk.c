@@ -253,7 +253,11 @@ static int measure_entry(struct walk *w, int at, const char *name)
 		return 0;
 	}
 	w->size.files++;
-	w->size.bytes += S_ISREG(st.st_mode) ? st.st_size : 0;
+	/* Files with holes can say what no disk holds: the sum stays a number. */
+	if (S_ISREG(st.st_mode) && st.st_size <= INT64_MAX / 4 - w->size.bytes)
+		w->size.bytes += st.st_size;
+	else if (S_ISREG(st.st_mode))
+		w->size.bytes = INT64_MAX / 4;
 	return 0;
 }
 

@@ -5,7 +5,8 @@
 #include "depot/storage_impl.h"
 #include "depot/volume_setup.h"
 
-#define FILE_THREADS 4
+#define FILE_THREADS  4
+#define WHOLE_THREADS 2
 
 struct storage *storage_create(struct world *w, const struct volume *v, const char *state,
 			       struct err *err)
@@ -19,6 +20,7 @@ struct storage *storage_create(struct world *w, const struct volume *v, const ch
 	s->volume = v;
 	s->uploads = uploads;
 	s->files = world_lane_create(w, FILE_THREADS);
+	s->whole = world_lane_create(w, WHOLE_THREADS);
 	s->upkeep = world_lane_create(w, 1);
 	s->usage = usage_create(volume_quota(v));
 	return s;
@@ -29,6 +31,7 @@ void storage_close(struct storage *s)
 	if (!s)
 		return;
 	world_lane_destroy(TAKE(s->files));
+	world_lane_destroy(TAKE(s->whole));
 	world_lane_destroy(TAKE(s->upkeep));
 }
 
@@ -60,6 +63,12 @@ void storage_work(struct storage *s, world_cb work, world_cb done, void *arg)
 {
 	if (s->files) /* else the daemon ends: nobody waits for it any more */
 		world_lane_work(s->files, work, done, arg);
+}
+
+void storage_work_whole(struct storage *s, world_cb work, world_cb done, void *arg)
+{
+	if (s->whole)
+		world_lane_work(s->whole, work, done, arg);
 }
 
 struct recount {

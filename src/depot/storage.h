@@ -25,6 +25,9 @@ struct usage *storage_usage(struct storage *s);
 struct uploads *storage_uploads(struct storage *s);
 /* Everything that touches the tree's disk: it may hang, in nobody else's way. */
 void storage_work(struct storage *s, world_cb work, world_cb done, void *arg);
+/* The same, of what goes through whole trees or large files on behalf of one: however long
+ * that takes, everybody's files come and go. */
+void storage_work_whole(struct storage *s, world_cb work, world_cb done, void *arg);
 /* Now and then, on the loop: uploads that nobody goes on with, and what a crash left behind,
  * are removed. */
 void storage_sweep(struct storage *s);

@@ -8,7 +8,8 @@
 struct storage {
 	struct world *world;
 	const struct volume *volume;
-	struct world_lane *files, *upkeep; /* upkeep: counting holds up no transfer */
+	struct world_lane *files, *whole; /* whole: trees hold up no transfer */
+	struct world_lane *upkeep;        /* nor does counting */
 	struct usage *usage;
 	struct uploads *uploads;
 };

@@ -98,6 +98,14 @@ static void ask_done(void *arg)
 	files_ask_free(a);
 }
 
+static void start_work(struct file_ask *a)
+{
+	if (a->whole)
+		storage_work_whole(a->storage, ask_work, ask_done, a);
+	else
+		storage_work(a->storage, ask_work, ask_done, a);
+}
+
 static void ask_ranged(void *arg, int64_t job, bool again, const struct err *err)
 {
 	struct file_ask *a = arg;
@@ -114,7 +122,7 @@ static void ask_ranged(void *arg, int64_t job, bool again, const struct err *err
 	if (a->err.code != ERR_NONE)
 		ask_done(a);
 	else
-		storage_work(a->storage, ask_work, ask_done, a);
+		start_work(a);
 }
 
 void files_run(struct file_ask *a, void (*work)(struct file_ask *a),
@@ -124,7 +132,7 @@ void files_run(struct file_ask *a, void (*work)(struct file_ask *a),
 	a->answer = answer;
 	exchange_hold(a->ex);
 	if (!files_range(a->ex, &a->place, ask_ranged, a))
-		storage_work(a->storage, ask_work, ask_done, a);
+		start_work(a);
 }
 
 void files_write_info(struct json *j, const struct file_info *i)
@@ -201,7 +209,7 @@ void handle_file_stat(struct exchange *ex)
 
 	if (!a)
 		return;
-	a->has_sum = sum != NULL;
+	a->has_sum = a->whole = sum != NULL;
 	if (sum)
 		checksum_kind_read(sum, &a->sum.kind);
 	if (a->place.area == VOLUME_VIRTUAL) {
@@ -316,7 +324,7 @@ void handle_file_remove(struct exchange *ex)
 
 	if (!a)
 		return;
-	a->recursive = param_bool(ex, "recursive");
+	a->recursive = a->whole = param_bool(ex, "recursive");
 	a->work = remove_work;
 	a->answer = remove_answer;
 	run_audited(a, "file.remove");
@@ -361,6 +369,7 @@ void handle_file_usage(struct exchange *ex)
 
 	if (!a)
 		return;
+	a->whole = true;
 	ex->state = a;
 	ex->ops = &ops;
 	files_run(a, usage_work, usage_over);

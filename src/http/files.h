@@ -26,6 +26,7 @@ struct file_ask {
 	struct err err;                     /* ERR_NONE: it did */
 	/* What the works are asked, and what they find. */
 	bool recursive, parents, replace, has_sum;
+	bool whole;    /* goes through a tree, or all of a file */
 	bool may_lack; /* a folder that is not there is an empty one */
 	char *after;
 	size_t limit;

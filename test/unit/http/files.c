@@ -218,6 +218,31 @@ static void test_slow_reader(void)
 	client_close(&c);
 }
 
+/* More of them than there are threads, and each would take hours. */
+static void test_long_asks(void)
+{
+	struct client many[8];
+	struct client other = client_open(&f);
+	struct answer a = { 0 };
+	AUTO_FREE char *path = str_printf("%s/endless", home);
+	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+
+	OK(fd >= 0 && ftruncate(fd, INT64_C(1) << 40) == 0, "a file without end");
+	for (size_t i = 0; i < COUNT_OF(many); i++) {
+		many[i] = client_open(&f);
+		say(many[i].fd, "GET /yard/v1/files/stat?path=endless&checksum=sha256 "
+				"HTTP/1.1\r\nHost: y\r\n\r\n");
+	}
+	ask(&other, &a, "GET", "/files/stat?path=endless", NULL);
+	ask(&other, &a, "GET", "/files/content?path=ten", NULL);
+	OK(a.status == 200, "who has large files summed up holds up nobody's files");
+	for (size_t i = 0; i < COUNT_OF(many); i++)
+		client_close(&many[i]);
+	unlink(path);
+	buf_fini(&a.body);
+	client_close(&other);
+}
+
 static void test_truncated(void)
 {
 	struct client c = client_open(&f);
@@ -330,6 +355,7 @@ int main(void)
 	test_ranges();
 	test_broken_off();
 	test_slow_reader();
+	test_long_asks();
 	test_truncated();
 	test_chunked();
 	test_many_small();
