@@ -25,20 +25,22 @@ static char *path_of(const char *uri, struct err *err)
 
 	if (uri[0] == '/')
 		return mem_strdup(uri);
-	if (!colon) {
+	if (!colon && !str_starts(uri, "file:/")) {
 		err_set(err, ERR_INVALID,
 			"\"%s\" is no address: give an absolute path of this machine, or pfs:, "
 			"file:, nas:, oss:, s3:, hdfs: or http: and what follows",
 			uri);
 		return NULL;
 	}
-	if (!str_starts(uri, "file://")) {
+	if (!str_starts(uri, "file:/")) {
 		err_set(err, ERR_UNSUPPORTED,
 			"%.*s:// is none of pfs, file, nas, oss, s3, hdfs, webhdfs, http and https",
 			(int)(colon - uri), uri);
 		return NULL;
 	}
-	const char *rest = uri + strlen("file://");
+	const char *rest = uri + strlen("file:");
+	if (str_starts(rest, "//"))
+		rest += strlen("//");
 	if (str_starts(rest, "localhost/"))
 		rest += strlen("localhost");
 	if (rest[0] == '/')

@@ -117,7 +117,7 @@ static void add_volume(const struct exchange *ex, const struct job *j, const cha
 static void add_elsewhere(const struct exchange *ex, const struct job *j, const char *uri,
 			  struct metrics_folder *f, struct metrics *m)
 {
-	const char *path = str_starts(uri, "file://") ? uri + strlen("file://") : uri;
+	const char *path = str_starts(uri, "file:") ? uri + strlen("file:") : uri;
 	bool root = ex->server->config.daemon_uid == 0;
 
 	if (root && j->owner_uid < 0)
@@ -137,7 +137,7 @@ static void add_folder(const struct exchange *ex, const struct job *j,
 
 	if (stored) {
 		add_volume(ex, j, stored, &f, m);
-	} else if (o->uri && (*o->uri == '/' || str_starts(o->uri, "file://"))) {
+	} else if (o->uri && spec_uri_is_host(o->uri)) {
 		add_elsewhere(ex, j, o->uri, &f, m);
 	} else { /* with the job; also what is sent away at its end */
 		AUTO_FREE char *path =

@@ -185,6 +185,10 @@ static void inputs(void)
 	AUTO_FREE char *uri = str_printf("file://%s/data%%20set", home);
 	AUTO_FREE char *path = input_resolve(NULL, uri, -1, &err);
 	OK(path && str_ends(path, "/data set"), "a file URI is decoded");
+	AUTO_FREE char *brief = str_printf("file:%s/data%%20set", home);
+	AUTO_FREE char *same = input_resolve(NULL, brief, -1, &err);
+	OK(same && str_eq(same, path),
+	   "and may be written with one slash, as the check says");
 	if (geteuid() != 0) {
 		SKIP("acting as another user needs root");
 		return;
