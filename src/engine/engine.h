@@ -97,10 +97,10 @@ struct engine *engine_sim_create(struct engine_sim_machine *m,
 /* For the checks: how often this attempt was really started; tasks that run now. */
 int engine_sim_starts(const struct engine_sim_machine *m, const struct task_ref *ref);
 int engine_sim_running(const struct engine_sim_machine *m);
-/* How the attempt really ended; false: it has not. */
 /* What it was told to go on from, or NULL; borrowed. */
 const char *engine_sim_resume(const struct engine_sim_machine *m,
 			      const struct task_ref *ref);
+/* How the attempt really ended; false: it has not. */
 bool engine_sim_truth(const struct engine_sim_machine *m, const struct task_ref *ref,
 		      struct task_exit *out);
 /* The first thing the yard asked that it must never ask (a device given twice, a node
