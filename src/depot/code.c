@@ -375,29 +375,45 @@ void depot_code_finish(struct depot_upload *u, depot_collected done, void *arg)
 
 /* ---- code by an address ---- */
 
+static int too_large(const struct depot_files *d, struct err *err)
+{
+	return err_set(err, ERR_TOO_LARGE,
+		       "code is an archive or a file of at most %lld bytes (the setting "
+		       "code-limit)",
+		       (long long)d->code_bytes_max);
+}
+
 /* A file by itself is another thing than an archive with the same bytes. */
-static int hash_file(const struct code_file *f, char hash[PACK_HASH_HEX], struct err *err)
+static int hash_file(const struct depot_files *d, const struct code_file *f,
+		     char hash[PACK_HASH_HEX], struct err *err)
 {
 	AUTO_FREE char *chunk = mem_alloc(1, CHUNK_BYTES);
 	struct pack_hash *h = pack_hash_create();
-	ssize_t n;
+	int64_t at = 0;
+	ssize_t n = 0;
 
 	if (f->name)
 		pack_hash_add(h, f->name, strlen(f->name) + 1);
-	for (int64_t at = 0; (n = pread(f->fd, chunk, CHUNK_BYTES, at)) > 0; at += n)
+	for (; at <= d->code_bytes_max && (n = pread(f->fd, chunk, CHUNK_BYTES, at)) > 0;
+	     at += n)
 		pack_hash_add(h, chunk, (size_t)n);
 	pack_hash_finish(h, hash);
+	if (at > d->code_bytes_max) /* it grew meanwhile */
+		return too_large(d, err);
 	return n < 0 ? err_sys(err, "read the code") : 0;
 }
 
-static int copy_bytes(int from, int to, struct err *err)
+static int copy_bytes(const struct depot_files *d, int from, int to, struct err *err)
 {
 	AUTO_FREE char *chunk = mem_alloc(1, CHUNK_BYTES);
 	ssize_t n;
 
-	for (int64_t at = 0; (n = pread(from, chunk, CHUNK_BYTES, at)) > 0; at += n)
+	for (int64_t at = 0; (n = pread(from, chunk, CHUNK_BYTES, at)) > 0; at += n) {
+		if (at + n > d->code_bytes_max)
+			return too_large(d, err);
 		if (pwrite(to, chunk, (size_t)n, at) != n)
 			return err_sys(err, "write the code");
+	}
 	return n < 0 ? err_sys(err, "read the code") : 0;
 }
 
@@ -415,11 +431,30 @@ static int store_file(struct depot_files *d, const struct code_file *f, const ch
 	AUTO_FD int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0755);
 	if (fd < 0)
 		return err_sys(err, "make %s", path);
-	if (copy_bytes(f->fd, fd, err) < 0 || tree_sync(work, NULL, err) < 0)
+	if (copy_bytes(d, f->fd, fd, err) < 0 || tree_sync(work, NULL, err) < 0)
 		return -1;
 	if (rename(work, final) < 0 && errno != EEXIST && errno != ENOTEMPTY)
 		return err_sys(err, "put the code in place");
 	return tree_sync_folder(code, err);
+}
+
+/* Its owner may write to it at any time, and what is kept under a hash is given to all who
+ * have code of that hash: so it is taken of a copy that nobody else has. */
+static int store_copy(struct depot_files *d, const struct code_file *f,
+		      struct depot_upload *u, const char *work, struct err *err)
+{
+	AUTO_FREE char *folder = str_printf("%s/upload", d->state);
+	AUTO_FD int fd = nameless_file(folder, err);
+	struct code_file own = *f;
+
+	own.fd = u->fd = fd;
+	if (fd < 0 || copy_bytes(d, f->fd, fd, err) < 0 ||
+	    hash_file(d, &own, u->hash, err) < 0)
+		return -1;
+	if (is_there(d, u->hash))
+		return 0;
+	return own.name ? store_file(d, &own, u->hash, work, err)
+			: store_tree(u, work, err);
 }
 
 /* For whom it is bound: kept as long as that job has not ended. */
@@ -442,24 +477,20 @@ static int mark_job(const struct depot_files *d, const char *hash, int64_t job,
 char *code_from_file(struct depot_files *d, const struct code_file *f, struct err *err)
 {
 	AUTO_FREE char *work = str_printf("%s/upload/%016" PRIx64, d->state, f->unique);
-	struct depot_upload u = { .depot = d, .fd = f->fd };
+	struct depot_upload u = { .depot = d };
 	struct stat st;
 	struct err ignored;
 	int rc = 0;
 
 	if (fstat(f->fd, &st) < 0 || !S_ISREG(st.st_mode) ||
 	    st.st_size > d->code_bytes_max) {
-		err_set(err, ERR_TOO_LARGE,
-			"code is an archive or a file of at most %lld bytes (the setting "
-			"code-limit)",
-			(long long)d->code_bytes_max);
+		too_large(d, err);
 		return NULL;
 	}
-	if (hash_file(f, u.hash, err) < 0 || check_room(d, err) < 0)
+	if (hash_file(d, f, u.hash, err) < 0 || check_room(d, err) < 0)
 		return NULL;
 	if (!is_there(d, u.hash))
-		rc = f->name ? store_file(d, f, u.hash, work, err)
-			     : store_tree(&u, work, err);
+		rc = store_copy(d, f, &u, work, err);
 	tree_delete(work, &ignored);
 	if (rc < 0 || mark_job(d, u.hash, f->job, err) < 0)
 		return NULL;
