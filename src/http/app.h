@@ -67,6 +67,8 @@ bool app_may_open(struct http_server *s, const struct app *a, const struct princ
 bool app_is_there(struct http_server *s, const struct app *a, struct err *err);
 /* Of the texts of /proc/net/tcp and tcp6: the uid of who would be called; -1: nobody. */
 int64_t app_listener(const char *tcp, const char *tcp6, const char *address, int port);
+/* The same of this moment: the kernel is asked. */
+int64_t app_listener_now(const char *address, int port);
 
 /* Who asks for something below /apps/: by the app's cookie, else as everywhere. */
 int app_ask(struct exchange *ex, struct err *err);

@@ -2,11 +2,20 @@
 /* Whether who listens at an app's address is the app.  Tasks share the machine's network:
  * anybody on it could take an address before the app does, and be shown in its place. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 #include "http/app.h"
 #include "http/internal.h"
@@ -144,15 +153,75 @@ static bool is_theirs(struct http_server *s, const struct app *a, int64_t uid)
 	return uid == s->config.daemon_uid;
 }
 
-bool app_is_there(struct http_server *s, const struct app *a, struct err *err)
+/* Of what the kernel answered: the uid; -1: there is none; -2: it does not say. */
+static int64_t read_diag(const char *bytes, ssize_t len)
+{
+	struct nlmsghdr head;
+	struct nlmsgerr failed;
+	struct inet_diag_msg found;
+
+	if (len < (ssize_t)NLMSG_LENGTH(sizeof failed))
+		return -2;
+	memcpy(&head, bytes, sizeof head);
+	memcpy(&failed, bytes + NLMSG_HDRLEN, sizeof failed);
+	if (head.nlmsg_type == NLMSG_ERROR)
+		return failed.error == -ENOENT ? -1 : -2;
+	if (head.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+	    len < (ssize_t)NLMSG_LENGTH(sizeof found))
+		return -2;
+	memcpy(&found, bytes + NLMSG_HDRLEN, sizeof found);
+	return found.idiag_state == TCP_LISTEN ? (int64_t)found.idiag_uid : -1;
+}
+
+/* Asks for the one socket that a call would reach: however many others listen on this
+ * machine, it costs the same. */
+static int64_t ask_kernel(const char *address, int port)
+{
+	struct {
+		struct nlmsghdr head;
+		struct inet_diag_req_v2 ask;
+	} q = { .head = { .nlmsg_len = sizeof q,
+			  .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			  .nlmsg_flags = NLM_F_REQUEST },
+		.ask = { .sdiag_family = AF_INET,
+			 .sdiag_protocol = IPPROTO_TCP,
+			 .idiag_states = 1U << TCP_LISTEN,
+			 .id = { .idiag_sport = htons((uint16_t)port),
+				 .idiag_cookie = { INET_DIAG_NOCOOKIE,
+						   INET_DIAG_NOCOOKIE } } } };
+	AUTO_FD int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+				NETLINK_SOCK_DIAG);
+	char answer[4096];
+
+	if (fd < 0 || inet_pton(AF_INET, address, q.ask.id.idiag_src) != 1 ||
+	    send(fd, &q, sizeof q, 0) != (ssize_t)sizeof q)
+		return -2;
+	return read_diag(answer, recv(fd, answer, sizeof answer, 0));
+}
+
+/* A kernel without that question has it in its tables. */
+static int64_t ask_tables(const char *address, int port)
 {
 	AUTO_BUF struct buf tcp = { 0 }, tcp6 = { 0 };
 	char local[64];
 
-	write_exact(local, a->address, a->port);
+	write_exact(local, address, port);
 	if (!read_listeners("/proc/net/tcp", local, &tcp))
 		read_listeners("/proc/net/tcp6", "", &tcp6);
-	int64_t uid = app_listener(buf_str(&tcp), buf_str(&tcp6), a->address, a->port);
+	return app_listener(buf_str(&tcp), buf_str(&tcp6), address, port);
+}
+
+int64_t app_listener_now(const char *address, int port)
+{
+	int64_t uid = ask_kernel(address, port);
+
+	return uid < -1 ? ask_tables(address, port) : uid;
+}
+
+bool app_is_there(struct http_server *s, const struct app *a, struct err *err)
+{
+	int64_t uid = app_listener_now(a->address, a->port);
+
 	if (uid >= 0 && is_theirs(s, a, uid))
 		return true;
 	if (uid < 0)

@@ -73,9 +73,58 @@ static void test_kernel(void)
 	close(fd);
 }
 
+/* A listener of this process; gives its port. */
+static int listen_at(int *fd, int family, const char *address, bool six_only)
+{
+	struct sockaddr_in four = { .sin_family = AF_INET };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+	socklen_t len = family == AF_INET ? sizeof four : sizeof six;
+	struct sockaddr *at = family == AF_INET ? (void *)&four : (void *)&six;
+	int only = six_only;
+
+	inet_pton(family, address,
+		  family == AF_INET ? (void *)&four.sin_addr : (void *)&six.sin6_addr);
+	*fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (family == AF_INET6)
+		setsockopt(*fd, IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+	if (*fd < 0 || bind(*fd, at, len) < 0 || listen(*fd, 1) < 0 ||
+	    getsockname(*fd, at, &len) < 0)
+		return -1;
+	return ntohs(family == AF_INET ? four.sin_port : six.sin6_port);
+}
+
+static void test_now(void)
+{
+	static const struct {
+		const char *address, *called, *law;
+		int family;
+		bool six_only, found;
+	} rows[] = {
+		{ "127.9.8.7", "127.9.8.7", "at its own address", AF_INET, false, true },
+		{ "127.9.8.7", "127.9.8.6", "not at another", AF_INET, false, false },
+		{ "0.0.0.0", "127.9.8.7", "at any", AF_INET, false, true },
+		{ "::", "127.9.8.7", "at any of both kinds", AF_INET6, false, true },
+		{ "::", "127.9.8.7", "not by IPv6 alone", AF_INET6, true, false },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		int fd, port = listen_at(&fd, rows[i].family, rows[i].address,
+					 rows[i].six_only);
+		if (port < 0)
+			SKIP("no such listener here");
+		else
+			IS_INT((long)app_listener_now(rows[i].called, port),
+			       rows[i].found ? (long)geteuid() : -1,
+			       "who listens now is found: %s", rows[i].law);
+		if (fd >= 0)
+			close(fd);
+	}
+}
+
 int main(void)
 {
 	test_choice();
 	test_kernel();
+	test_now();
 	return END();
 }
