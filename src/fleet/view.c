@@ -114,6 +114,18 @@ static uint64_t least_idle(uint64_t mine, uint64_t his, bool exact)
 	return exact ? both : both | bits_lowest(mine & ~his, more);
 }
 
+/* A device that counts as idle in place of another one is not shared as well. */
+static void drop_left(const struct fleet *f, int node, struct space *s, size_t pool)
+{
+	uint16_t *left = space_left(f, s) + f->machines[node].pools[pool].first;
+
+	for (uint64_t idle = s->idle[pool]; idle; idle &= idle - 1) {
+		uint16_t *one = &left[__builtin_ctzll(idle)];
+		s->shared = (uint16_t)(s->shared - (*one > 0));
+		*one = 0;
+	}
+}
+
 void space_least(const struct fleet *f, int node, struct space *s,
 		 const struct space *other, bool exact)
 {
@@ -123,8 +135,11 @@ void space_least(const struct fleet *f, int node, struct space *s,
 	s->tasks = (int)least(s->tasks, other->tasks);
 	s->ports = (int)least(s->ports, other->ports);
 	least_left(f, node, s, other);
-	for (size_t i = 0; i < f->row_pools; i++)
+	for (size_t i = 0; i < f->row_pools; i++) {
 		s->idle[i] = least_idle(s->idle[i], other->idle[i], exact);
+		if (s->shared)
+			drop_left(f, node, s, i);
+	}
 }
 
 void view_least(const struct view *a, const struct view *b, struct view **v)

@@ -6,9 +6,11 @@
  *   sim --seed S [-v]     just this one, told in words: how a failing seed is replayed
  *   sim --find-bug NAME   a planted bug must be found within 1,000 seeds
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "model.h"
@@ -18,10 +20,31 @@
 #define FRESH_SEEDS   5000
 #define PLANTED_SEEDS 1000
 
+/* A broken assertion ends the program: say in which history it stood. */
+static volatile uint64_t under_way;
+
+static void on_abort(int signum)
+{
+	char text[64];
+	int n = snprintf(text, sizeof text, "# broke off in seed %llu\n",
+			 (unsigned long long)under_way);
+
+	if (write(STDERR_FILENO, text, (size_t)n) < 0)
+		_exit(1);
+	signal(signum, SIG_DFL);
+	raise(signum);
+}
+
+static bool run_one(struct run *r, uint64_t seed, bool verbose)
+{
+	under_way = seed;
+	return run_seed(r, seed, verbose);
+}
+
 static int replay(uint64_t seed, bool verbose)
 {
 	struct run r;
-	bool ok = run_seed(&r, seed, verbose);
+	bool ok = run_one(&r, seed, verbose);
 
 	printf("seed %llu: %s\n", (unsigned long long)seed,
 	       ok ? "every law holds" : r.broken.text);
@@ -36,7 +59,7 @@ static int many(const char *self, uint64_t first, long count)
 
 	printf("# %ld seeds from %llu\n", count, (unsigned long long)first);
 	for (long i = 0; i < count && failed < 3; i++) {
-		if (!run_seed(&r, first + (uint64_t)i, false)) {
+		if (!run_one(&r, first + (uint64_t)i, false)) {
 			failed++;
 			OK(false, "seed %llu: %s",
 			   (unsigned long long)(first + (uint64_t)i), r.broken.text);
@@ -66,7 +89,7 @@ static int find_bug(const char *name, uint64_t first)
 	struct run r;
 	long i = 0;
 
-	while (i < PLANTED_SEEDS && run_seed(&r, first + (uint64_t)i, false))
+	while (i < PLANTED_SEEDS && run_one(&r, first + (uint64_t)i, false))
 		i++;
 	OK(i < PLANTED_SEEDS, "the planted bug '%s' is found (after %ld seeds: %s)", name,
 	   i + 1, i < PLANTED_SEEDS ? r.broken.text : "-");
@@ -78,6 +101,7 @@ int main(int argc, char **argv)
 	uint64_t first = 0;
 	int64_t n = FRESH_SEEDS;
 
+	signal(SIGABRT, on_abort);
 	world_log_level(LOG_LEVEL_COUNT); /* full disks by the thousand */
 	if (getrandom(&first, sizeof first, 0) < 0)
 		return 1;

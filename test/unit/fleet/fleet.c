@@ -154,6 +154,58 @@ static void views(void)
 	fleet_destroy(f);
 }
 
+static struct ask *share_like(const struct fleet *f, int tasks, int milli)
+{
+	struct gang_role r = { .count = tasks, .least = 1, .each.cpu_milli = 1000 };
+	struct gang g = { .roles = &r, .role_count = 1 };
+
+	resources_set_share(&r.each, "gpu", 1, milli);
+	return ask_create(f, &g);
+}
+
+/* Two are free now.  When the six are back somebody takes a part of one of the two and six
+ * others whole: then one idle device is in both, and none of it is there twice. */
+static void shared_views(void)
+{
+	struct fleet *f = fleet_create();
+	struct node n = node_like("a", 8);
+	struct picks picks = { 0 };
+	struct grants low = { 0 }, high = { 0 }, more = { 0 };
+	struct view *then = NULL, *spare = NULL;
+
+	fleet_set_node(f, &n);
+	struct ask *two = ask_like(f, 1, 0, 2), *six = ask_like(f, 1, 0, 6),
+		   *part = share_like(f, 1, 250), *most = share_like(f, 3, 750);
+	view_fit(fleet_now(f), two, NULL, &picks);
+	fleet_grant(f, two, &picks, &low);
+	view_fit(fleet_now(f), six, NULL, &picks);
+	fleet_grant(f, six, &picks, &high);
+	fleet_give_back(f, two, &low);
+	view_copy(f, fleet_now(f), &then);
+	OK(view_fit(then, part, NULL, &picks), "a part of one of two");
+	view_take(then, part, &picks);
+	view_return(then, six, &high, -1);
+	OK(view_fit(then, six, NULL, &picks), "and six, when they are back");
+	view_take(then, six, &picks);
+	view_least(fleet_now(f), then, &spare);
+	OK(view_room(spare, &most->roles[0], 0, 9) == 1,
+	   "an idle device that stands for another is not shared as well: %d",
+	   (int)view_room(spare, &most->roles[0], 0, 9));
+	OK(view_fit(spare, most, NULL, &picks), "so one of three fits");
+	fleet_grant(f, most, &picks, &more);
+	OK(more.count == 1, "and is given");
+	fleet_give_back(f, most, &more);
+	fleet_give_back(f, six, &high);
+	view_destroy(then);
+	view_destroy(spare);
+	ask_destroy(two);
+	ask_destroy(six);
+	ask_destroy(part);
+	ask_destroy(most);
+	free(picks.items);
+	fleet_destroy(f);
+}
+
 /* A wrong record takes what is left and gives back what it took. */
 static void wrong_records(void)
 {
@@ -233,6 +285,7 @@ int main(void)
 	states_and_windows();
 	fewer();
 	views();
+	shared_views();
 	wrong_records();
 	no_trace();
 	return END();
