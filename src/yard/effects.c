@@ -224,10 +224,14 @@ static void shelf_is_ready(void *arg)
 	struct errand *errand = arg;
 	struct live *l = yard_find(errand->yard, errand->job);
 
-	if (l && l->job->attempt == errand->attempt)
-		prepare(errand->yard, l->job, errand);
-	else
+	if (!l || l->job->attempt != errand->attempt) {
 		yard_errand_end(errand);
+		return;
+	}
+	prepare(l->yard, l->job, errand);
+	/* Stopped while it waited: then there was nothing to cancel yet. */
+	if (l->job->state != JOB_STARTING)
+		l->yard->config.depot->ops->cancel(l->yard->config.depot, l->job->id);
 }
 
 static void launch(struct yard *y, struct live *l)
