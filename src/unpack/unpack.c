@@ -156,6 +156,11 @@ static int broken(const struct unpacker *u, const char *path, struct err *err)
 {
 	const char *why = archive_error_string(u->in);
 
+	if (!archive_format(u->in)) /* none of those that were asked for */
+		return err_set(
+			err, ERR_INVALID,
+			"it is no archive that is taken here: give a tar file, as it is or "
+			"packed by gzip or zstd (.tar, .tar.gz, .tar.zst)");
 	return err_set(err, ERR_INVALID, "the archive is broken%s%.200s: %s",
 		       *path ? " at " : "", path, why ? why : "no reason given");
 }
