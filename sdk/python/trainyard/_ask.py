@@ -105,6 +105,13 @@ def _texts(what: str, given: Mapping[str, Any]) -> None:
             raise ValueError("%s: %r is not a name" % (what, key))
 
 
+def names(what: str, given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
+    """A copy of a dict that may be missing."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError("%s: a dict of names and values is needed, not %r" % (what, given))
+    return dict(given or {})
+
+
 def _check_code(e: "Estimator") -> None:
     if e.command is None and e.entry_point is None:
         raise ValueError("command: what shall the job do? Give command or entry_point")
@@ -140,7 +147,9 @@ def check(e: "Estimator", without_meaning: Mapping[str, Any]) -> None:
             e.instance_count < 1:
         raise ValueError("instance_count: a whole number from 1 is needed, not %r"
                          % (e.instance_count,))
-    if e.max_run_time is not None and not e.max_run_time > 0:
+    if e.max_run_time is not None and (isinstance(e.max_run_time, bool) or
+                                       not isinstance(e.max_run_time, (int, float)) or
+                                       not e.max_run_time > 0):
         raise ValueError("max_run_time: seconds, more than 0, are needed, not %r"
                          % (e.max_run_time,))
     for what, uri in (("output_path", e.output_path), ("checkpoints_path", e.checkpoints_path)):

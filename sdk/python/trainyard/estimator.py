@@ -18,7 +18,7 @@ import uuid
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from . import inputs as inputs_module
-from ._ask import Ask, check, plain_name, split_names
+from ._ask import Ask, check, names, plain_name, split_names
 from ._code import Code
 from ._logs import write_out
 from .errors import UnexpectedStatusException
@@ -85,8 +85,8 @@ class Estimator:
         self.entry_point = entry_point
         self.git_config = dict(git_config) if git_config else None
         self.job_type = job_type
-        self.hyperparameters: Dict[str, Any] = dict(hyperparameters or {})
-        self.environments: Dict[str, Any] = dict(environments or {})
+        self.hyperparameters: Dict[str, Any] = names("hyperparameters", hyperparameters)
+        self.environments: Dict[str, Any] = names("environments", environments)
         self.requirements = [requirements] if isinstance(requirements, str) \
             else list(requirements or [])
         self.base_job_name = base_job_name or type(self).__name__.lower()
