@@ -26,12 +26,23 @@ static void note_stop(struct run *r, int64_t job)
 	*s = (struct stopping){ job, world_mono_ms(r->world), r->crashes };
 }
 
+/* The stop was stamped before it was shown: the wall clock may have jumped in between.  Then
+ * the two clocks tell of very different times, and nothing can be said of this stop. */
+static bool clocks_agree(struct run *r, const struct stopping *s, const struct event *e,
+			 const struct job *j)
+{
+	int64_t real_ms = world_mono_ms(r->world) - s->at_ms;
+	int64_t drift_ms = e->time_ms - j->stop_ms - real_ms;
+
+	return s->at_ms > r->jumped_ms && drift_ms <= LATE_MS && drift_ms >= -LATE_MS;
+}
+
 /* What is shown is shown after the commit, so the real time was no longer than this. */
 static void check_over(struct run *r, const struct event *e, const struct job *j)
 {
 	const struct stopping *s = find_stop(r, e->job);
 	int64_t had_ms = s ? world_mono_ms(r->world) - s->at_ms : 0;
-	bool sure = s && s->crashes == r->crashes && s->at_ms > r->jumped_ms;
+	bool sure = s && s->crashes == r->crashes && clocks_agree(r, s, e, j);
 
 	if (!sure || e->by)
 		return;
@@ -40,8 +51,6 @@ static void check_over(struct run *r, const struct event *e, const struct job *j
 	if (!yard_has_checkpoints(j) || !depot_sim_grows(j->id))
 		return;
 	r->longest++;
-	/* The clock may have jumped between the stop and its commit: then only the real time
-	 * counts. */
 	if (e->time_ms - j->stop_ms < j->spec->grace_max_ms &&
 	    had_ms < j->spec->grace_max_ms)
 		broke(r,
@@ -58,7 +67,7 @@ static void check_extension(struct run *r, const struct event *e, const struct j
 	r->extensions++;
 	if (!yard_has_checkpoints(j))
 		broke(r, "job %lld has no checkpoints that could grow", (long long)j->id);
-	if (s && s->at_ms > r->jumped_ms &&
+	if (s && clocks_agree(r, s, e, j) &&
 	    e->until_ms > j->stop_ms + j->spec->grace_max_ms + LATE_MS)
 		broke(r, "the grace of job %lld was put off beyond its longest",
 		      (long long)j->id);
