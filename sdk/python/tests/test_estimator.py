@@ -13,6 +13,7 @@ import pytest
 from conftest import ROOT, job_json, until, write_files
 
 from trainyard import Estimator, TrainingJob, UnexpectedStatusException
+from trainyard._ask import local_milli
 from trainyard.errors import ApiError, YardError
 from trainyard.job import InstanceSpec
 
@@ -123,6 +124,15 @@ def test_what_is_wrong_is_told_before_anything_is_sent(yard, cutter, monkeypatch
     with pytest.raises(ValueError, match=words):
         Estimator(**{"instance_spec": SMALL, **given}).fit()
     assert c.requests == []
+
+
+@pytest.mark.parametrize("cores", [1, 2, 4, 64])
+def test_a_local_job_fits_beside_the_boards_that_run(cores):
+    assert local_milli(1000 * cores, 0) == 1000 * cores - 500
+    for boards in range(6):
+        free = 1000 * cores - 500 * boards
+        if free >= 500:
+            assert 0 < local_milli(1000 * cores, boards) <= free, boards
 
 
 @pytest.mark.parametrize("inputs,words", [

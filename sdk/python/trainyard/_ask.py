@@ -105,6 +105,12 @@ def _texts(what: str, given: Mapping[str, Any]) -> None:
             raise ValueError("%s: %r is not a name" % (what, key))
 
 
+def local_milli(machine: int, boards: int) -> int:
+    """Cores of a local job, beside the boards that run and one more: a job that wants what they
+    hold would wait for hours."""
+    return max(machine - BOARD_MILLI * (boards + 1), machine // (2 if boards < 2 else 4))
+
+
 def names(what: str, given: Optional[Mapping[str, Any]]) -> Dict[str, Any]:
     """A copy of a dict that may be missing."""
     if given is not None and not isinstance(given, Mapping):
@@ -223,7 +229,10 @@ class Ask:
         finds room.  Who wants several jobs at a time says how much each gets: instance_spec."""
         node = max(self.session.nodes(), key=lambda n: int(n["capacity"]["cpu_milli"]))
         has, n = node["capacity"], self.e.instance_count
-        milli = max(int(has["cpu_milli"]) - BOARD_MILLI, int(has["cpu_milli"]) // 2)
+        boards = sum(a["kind"] == "tensorboard" and a["state"] != "ended" and
+                     (a["served_by"] == "task" or a["state"] == "starting")
+                     for a in self.session._http.json("GET", "/apps")["apps"])
+        milli = local_milli(int(has["cpu_milli"]), boards)
         resources: Dict[str, Any] = {"cpu": "%dm" % (milli // n),
                                      "memory": int(has["memory_bytes"]) * 3 // 4 // n}
         if self.e.instance_type == "local_gpu":
