@@ -98,7 +98,9 @@ static char *find_file(const struct files_op *op, const struct place *p, struct 
 
 	if (op->owner_uid < 0) {
 		err_set(err, ERR_DENIED,
-			"its owner has no account on this machine, and so no files here to read");
+			"its owner has no account on this machine, or has never called `yard` "
+			"there, and so no files here to read; what lies in the storage (pfs:) "
+			"needs none");
 		return NULL;
 	}
 	real = input_resolve(op->depot->volume, p->uri,
