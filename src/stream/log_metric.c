@@ -87,7 +87,11 @@ struct reading {
 	size_t count;
 	struct metric_set *set;
 	struct metric_run *run;
+	int64_t *budget;
 };
+
+/* Slow patterns are charged as the bytes that would take as long: a turn stays short. */
+#define NS_A_BYTE 16
 
 static void end_line(const struct reading *r, struct line *l)
 {
@@ -96,10 +100,13 @@ static void end_line(const struct reading *r, struct line *l)
 	for (size_t i = 0; i < r->count; i++) {
 		struct finding f = { r->set, r->run, &r->metrics[i],
 				     &r->source->counts[i], l->time_us / 1000 };
+		int64_t before = pattern_cost_ns(r->metrics[i].pattern);
 		if (pattern_search(r->metrics[i].pattern, buf_str(&l->text), l->text.len,
 				   found, &f, &err) < 0)
 			metric_set_problem(r->set, "metric %s: %s", r->metrics[i].name,
 					   err.text);
+		*r->budget -=
+			(pattern_cost_ns(r->metrics[i].pattern) - before) / NS_A_BYTE;
 	}
 	buf_clear(&l->text);
 	l->begun = false;
@@ -165,8 +172,9 @@ bool log_source_read(struct log_source *s, const struct metrics_log *log,
 		     const struct log_metric *metrics, size_t count,
 		     struct metric_set *set, int64_t *budget)
 {
-	struct reading r = { s, metrics, count, set,
-			     metric_set_run(set, METRIC_LOG, log->run) };
+	struct reading r = {
+		s, metrics, count, set, metric_set_run(set, METRIC_LOG, log->run), budget
+	};
 	struct err err;
 
 	if (log->attempt != s->attempt || !count || !r.run)

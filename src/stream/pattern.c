@@ -147,6 +147,11 @@ int pattern_search(struct pattern *p, const char *line, size_t len, pattern_foun
 	return 0;
 }
 
+int64_t pattern_cost_ns(const struct pattern *p)
+{
+	return p->cost_ns;
+}
+
 void pattern_check(const struct spec *s, struct problems *out)
 {
 	struct err err;

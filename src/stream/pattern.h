@@ -28,5 +28,8 @@ typedef void (*pattern_found)(void *arg, const char *text, size_t len);
 int pattern_search(struct pattern *p, const char *line, size_t len, pattern_found found,
 		   void *arg, struct err *err);
 
+/* How long all searches of it took. */
+int64_t pattern_cost_ns(const struct pattern *p);
+
 /* Adds a problem for every pattern of the spec that is none. */
 void pattern_check(const struct spec *s, struct problems *out);

@@ -494,6 +494,33 @@ static void names(void)
 	   "* stands for any run of characters");
 }
 
+/* Few bytes, and seconds of work: each of them is found, and is no number. */
+static void slow_patterns(void)
+{
+	struct metrics *m = metrics_create();
+	struct writer w;
+	struct err err;
+	char line[4001];
+	int turns = 1;
+
+	writer_open(&w);
+	for (int i = 0; i < 8; i++)
+		metrics_add_pattern(m, "a", "(a)", &err);
+	memset(line, 'a', sizeof line - 2);
+	memcpy(line + sizeof line - 2, "\n", 2);
+	for (int i = 0; i < 300; i++)
+		log_line(&w, line, LOG_STDOUT, 1000000);
+	struct metrics_log log = {
+		.rank = 0, .attempt = 1, .run = ".", .folder = w.folder, .over = true
+	};
+	while (metrics_read(m, &log, 1))
+		turns++;
+	OK(turns > 1, "patterns that are slow have short turns: %d", turns);
+	OK(metrics_attempt(m, 0) == 2, "and come to their end");
+	metrics_destroy(m);
+	writer_close(&w);
+}
+
 int main(void)
 {
 	runs_and_files();
@@ -506,5 +533,6 @@ int main(void)
 	kinds();
 	lines();
 	names();
+	slow_patterns();
 	return END();
 }
