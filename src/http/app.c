@@ -66,6 +66,13 @@ static void find_viewer(struct http_server *s, const struct job *j, struct app *
 		out->viewer = false;
 }
 
+/* Told to end, and not to come back: whoever asks for a board now wants another one. */
+static bool is_going(const struct job *j)
+{
+	return j->state != JOB_ENDED &&
+	       (j->stop == STOP_USER || j->stop == STOP_TIME_LIMIT);
+}
+
 void app_from_job(struct http_server *s, const struct job *j, struct app *out)
 {
 	const struct pairs *labels = &j->spec->labels;
@@ -84,6 +91,10 @@ void app_from_job(struct http_server *s, const struct job *j, struct app *out)
 	out->strip = str_eq(pairs_get(labels, APP_LABEL_PATH), "strip");
 	if (j->started_ms && j->spec->time_limit_ms)
 		out->ends_ms = j->started_ms + j->spec->time_limit_ms;
+	if (is_going(j)) {
+		out->state = APP_ENDED;
+		return;
+	}
 	find_program(s, j, out);
 	find_viewer(s, j, out);
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The catalogue as Python sees it, and boards."""
 import pytest
-from conftest import until
 
 from trainyard import Estimator, TensorboardLimitExceeded, image
 from trainyard.image import ImageScope, list_images, retrieve
@@ -82,8 +81,11 @@ def test_a_sixth_board_is_refused_and_the_five_are_named(yard):
     assert {b.id for b in TensorBoard.list()} >= {b.id for b in boards}
     assert boards[0].app_uri and boards[0].app_uri.startswith("http")
     boards[0].delete()
-    until(lambda: boards[0].status == "ended")
+    assert boards[0].status == "ended", "also while its task still ends"
     assert boards[0].app_uri is None
+    another = ests[0].tensorboard()
+    assert another.id != boards[0].id
+    another.delete()
     sixth = ests[5].tensorboard()
     sixth.stop()
     again = sixth.start()
