@@ -10,14 +10,15 @@ static const struct {
 	/* clang-format off */
 	{ 100, "Continue" }, { 101, "Switching Protocols" },
 	{ 200, "OK" }, { 201, "Created" }, { 202, "Accepted" }, { 204, "No Content" },
-	{ 206, "Partial Content" }, { 304, "Not Modified" },
+	{ 206, "Partial Content" }, { 301, "Moved Permanently" }, { 302, "Found" }, { 303, "See Other" },
+	{ 304, "Not Modified" }, { 307, "Temporary Redirect" }, { 308, "Permanent Redirect" },
 	{ 400, "Bad Request" }, { 401, "Unauthorized" }, { 403, "Forbidden" }, { 404, "Not Found" },
 	{ 405, "Method Not Allowed" }, { 408, "Request Timeout" }, { 409, "Conflict" },
 	{ 411, "Length Required" }, { 412, "Precondition Failed" }, { 413, "Content Too Large" }, { 414, "URI Too Long" },
 	{ 416, "Range Not Satisfiable" },
 	{ 422, "Unprocessable Content" }, { 426, "Upgrade Required" }, { 429, "Too Many Requests" },
 	{ 431, "Request Header Fields Too Large" }, { 500, "Internal Server Error" },
-	{ 501, "Not Implemented" }, { 503, "Service Unavailable" }, { 504, "Gateway Timeout" },
+	{ 501, "Not Implemented" }, { 502, "Bad Gateway" }, { 503, "Service Unavailable" }, { 504, "Gateway Timeout" },
 	{ 505, "HTTP Version Not Supported" }, { 507, "Insufficient Storage" },
 	/* clang-format on */
 };
