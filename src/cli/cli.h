@@ -92,8 +92,8 @@ extern const struct command cmd_secret_set, cmd_secret_ls, cmd_secret_rm;
 extern const struct command cmd_rm, cmd_top, cmd_priority, cmd_clone, cmd_queue,
 	cmd_events;
 extern const struct command cmd_run, cmd_up, cmd_down, cmd_submit, cmd_ls, cmd_show,
-	cmd_logs, cmd_metrics, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes, cmd_version, cmd_help,
-	cmd_completion, cmd_doctor, cmd_demo;
+	cmd_logs, cmd_metrics, cmd_stop, cmd_wait, cmd_why, cmd_exec, cmd_nodes,
+	cmd_version, cmd_help, cmd_completion, cmd_doctor, cmd_demo;
 extern const struct command cmd_node_ls, cmd_node_show, cmd_node_drain, cmd_node_open,
 	cmd_node_quarantine, cmd_node_reserve, cmd_node_set, cmd_group_tree;
 extern const struct command cmd_login, cmd_logout, cmd_context_ls, cmd_context_use,
@@ -103,7 +103,8 @@ extern const struct command cmd_user_add, cmd_user_ls, cmd_user_show, cmd_user_s
 	cmd_group_set, cmd_group_rm, cmd_group_quota, cmd_token_add, cmd_token_ls,
 	cmd_token_rm, cmd_quota, cmd_quota_show, cmd_quota_set, cmd_admin_audit,
 	cmd_admin_backup, cmd_admin_settings;
-extern const struct command cmd_tensorboard, cmd_app_ls, cmd_app_url, cmd_app_stop, cmd_open;
+extern const struct command cmd_tensorboard, cmd_app_ls, cmd_app_url, cmd_app_stop,
+	cmd_open;
 extern const struct command cmd_simulate;
 extern const struct command cmd_cp, cmd_file_ls, cmd_file_cp, cmd_file_mv, cmd_file_rm,
 	cmd_file_mkdir, cmd_file_cat, cmd_file_du;

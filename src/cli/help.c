@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define NAME_COLUMN 17
+#define NAME_COLUMN   17
 #define COMMANDS_MOST 128
 
 static const char *const headings[COMMAND_GROUP_COUNT] = {

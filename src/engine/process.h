@@ -75,7 +75,7 @@ struct attempt {
 	int status;        /* how our child ended, by waitpid() */
 	char refused[160]; /* what it said when it would not begin */
 	enum attempt_stop stop, stop_sent;
-	char *notice; /* what it is told with ATTEMPT_STOP_TERM */
+	char *notice;       /* what it is told with ATTEMPT_STOP_TERM */
 	int64_t kill_by_ms; /* a shim that has not ended everything by then is killed itself */
 	bool shim_killed; /* it was */
 	struct world_timer *timer;
@@ -101,7 +101,7 @@ void attempt_look(struct attempt *a);    /* into LOOKING, and on from there */
 /* QUEUED → STARTING, or OVER when the task cannot be told. */
 void attempt_send(struct attempt *a, const struct spawn_shim *shim);
 void attempt_unstarted(struct attempt *a, const char *why); /* → OVER */
-void attempt_stop(struct attempt *a, const char *notice); /* NULL: kill */
+void attempt_stop(struct attempt *a, const char *notice);   /* NULL: kill */
 /* The last sample; asks for another when it is not fresh.  ERR_BUSY: there is none yet. */
 int attempt_usage(struct attempt *a, struct engine_usage *out, struct err *err);
 

@@ -41,7 +41,7 @@ void http_conn_write(struct conn *c, const void *data, size_t len);
 void http_conn_put(struct conn *c, const void *data, size_t len); /* for a filter */
 /* A duplicate of its socket, to send by (world/lend.h); -1: not now, or not this one. */
 int http_conn_lend(struct conn *c);
-void http_conn_await(struct conn *c); /* ops->room once it takes bytes again */
+void http_conn_await(struct conn *c);           /* ops->room once it takes bytes again */
 size_t http_conn_pending(const struct conn *c); /* not taken by the kernel yet */
 /* Whether the client has bytes to read; lets it go when it has read none for too long. */
 bool http_conn_stuck(struct conn *c, int64_t now_ms);

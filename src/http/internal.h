@@ -69,8 +69,8 @@ struct exchange {
 	int64_t retry_s; /* with 429: when to come again */
 	struct url_query query;
 	char *param[ROUTE_PARAMS_MAX];
-	char *allow; /* with 405: the methods this path takes */
-	int64_t job; /* the one :job names, seen to be the caller's */
+	char *allow;     /* with 405: the methods this path takes */
+	int64_t job;     /* the one :job names, seen to be the caller's */
 	bool job_is_app; /* it was asked for below /apps/ */
 	struct buf body;
 	char *body_of; /* whose it counts as: a key of the server's bodies; NULL: nobody's */

@@ -5,8 +5,8 @@
 #define LIST_DEFAULT          50
 #define LIST_MAX              1000 /* as many as the store gives */
 #define EVENTS_MAX            1000
-#define FILES_DEFAULT       1000 /* of one page of a folder */
-#define FILES_MAX           10000
+#define FILES_DEFAULT         1000 /* of one page of a folder */
+#define FILES_MAX             10000
 #define EXEC_ARGS_MAX         250
 #define METRIC_NAMES_MAX      32
 #define METRIC_POINTS_DEFAULT 500

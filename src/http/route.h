@@ -57,7 +57,7 @@ struct route {
 	void (*handle)(struct exchange *ex);
 	const char *help; /* one sentence */
 
-	bool root;                   /* the path is as given, not below WIRE_PREFIX */
+	bool root;   /* the path is as given, not below WIRE_PREFIX */
 	bool opaque; /* path, method and query are somebody else's to read: app.h */
 	const struct param *params;  /* of the query; NULL: it takes none */
 	const struct param *headers; /* that mean something here, for the document */

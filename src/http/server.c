@@ -2,8 +2,8 @@
 #include "http/internal.h"
 
 #include "base/mem.h"
-#include "http/job_metrics.h"
 #include "http/app.h"
+#include "http/job_metrics.h"
 #include "http/shown.h"
 #include "stream/stream.h"
 #include "wire/api.h"

@@ -30,11 +30,12 @@ struct http_config {
 	const struct settings *settings; /* to show; NULL: none are known */
 	struct secrets *secrets;         /* NULL: none are kept */
 	struct catalog *catalog;         /* NULL: images are not looked at */
-	const char *user_path; /* where programs of this host are looked for; NULL: as usual */
-	struct depot *depot;             /* the real one; NULL: no code is taken */
-	struct storage *storage;         /* homes and shares; NULL: there are none */
-	struct tls_context *tls;         /* of callers by TCP; NULL: in the clear */
-	int64_t daemon_uid;              /* admin, beside root */
+	const char *
+		user_path; /* where programs of this host are looked for; NULL: as usual */
+	struct depot *depot;     /* the real one; NULL: no code is taken */
+	struct storage *storage; /* homes and shares; NULL: there are none */
+	struct tls_context *tls; /* of callers by TCP; NULL: in the clear */
+	int64_t daemon_uid;      /* admin, beside root */
 	/* Time-outs; 0: 120 s, 15 s, 60 s, 300 s.  A head has head_ms in all; a body may pause
 	 * for body_ms and must come at BODY_BYTES_A_SECOND; one who reads nothing of what is
 	 * sent for write_ms is let go. */

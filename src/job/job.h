@@ -72,7 +72,7 @@ struct job {
 	enum outcome decided; /* by the completion policy, as soon as it is fulfilled */
 	int first_failed;     /* rank of the attempt's first failed task, -1: none */
 	enum outcome outcome;
-	char *reason; /* one sentence: why it ended, or why it is tried again */
+	char *reason;   /* one sentence: why it ended, or why it is tried again */
 	char *progress; /* what is being brought for it or from it now; NULL: nothing */
 	int64_t array, index,
 		array_count;    /* a member's: which one of how many; array 0: none */

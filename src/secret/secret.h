@@ -84,7 +84,8 @@ void secrets_check(const struct secrets *s, const struct principal *who,
 /* The first of these names (an empty one is passed over) that the user has, else that the
  * group has, when they are in it; NULL: none. */
 const struct secret *secrets_for(const struct secrets *s, const char *user,
-				 const char *group, const char *const *names, size_t count);
+				 const char *group, const char *const *names,
+				 size_t count);
 /* At a launch: opens what the job names; *out is NULL when it names none. */
 int secrets_grant(const struct secrets *s, const struct job *j, struct secret_set **out,
 		  struct err *err);

@@ -104,7 +104,8 @@ void secrets_check(const struct secrets *s, const struct principal *who,
 }
 
 const struct secret *secrets_for(const struct secrets *s, const char *user,
-				 const char *group, const char *const *names, size_t count)
+				 const char *group, const char *const *names,
+				 size_t count)
 {
 	const struct secret *one = NULL;
 

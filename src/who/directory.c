@@ -284,7 +284,8 @@ int who_by_name(struct who *d, const char *name, int64_t uid, struct principal *
 		user_principal(u, out);
 		return 0;
 	}
-	return err_set(err, ERR_DENIED, "there is no user '%s' who may do anything", name);
+	return err_set(err, ERR_DENIED, "there is no user '%s' who may do anything",
+		       name);
 }
 
 /* The token that the text names and opens, or NULL. */

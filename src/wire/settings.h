@@ -45,8 +45,9 @@ struct settings {
 	int64_t code_limit_bytes, code_keep_ms;
 	int64_t max_jobs, max_priority; /* of one who is not admin */
 	int64_t max_tasks;              /* on this machine; 0: by its cores */
-	int64_t max_boards, board_limit_ms; /* TensorBoards of one user; how long one runs */
-	int64_t ready_fd;               /* -1: none */
+	int64_t max_boards,
+		board_limit_ms; /* TensorBoards of one user; how long one runs */
+	int64_t ready_fd;       /* -1: none */
 	struct opts_list sim_devices, nas, file_roots, mnt_roots;
 	const char *storage_root, *storage_dc;
 	int64_t storage_quota_bytes; /* 0: none */

@@ -7,8 +7,9 @@
 #include "base/str.h"
 #include "base/units.h"
 
-static const char *const live[] = { "log-limit", "code-keep", "max-jobs",
-				    "max-priority", "cache-size", "max-boards", "tensorboard-limit" };
+static const char *const live[] = { "log-limit",        "code-keep",  "max-jobs",
+				    "max-priority",     "cache-size", "max-boards",
+				    "tensorboard-limit" };
 
 bool settings_is_live(const char *name)
 {

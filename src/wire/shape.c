@@ -11,8 +11,8 @@
 
 #define GUESS_FIELDS_MAX 64
 
-static const struct wire_shape *const lists[] = { wire_shapes_job, wire_shapes_people,
-						  wire_shapes_yard, wire_shapes_file,
+static const struct wire_shape *const lists[] = { wire_shapes_job,     wire_shapes_people,
+						  wire_shapes_yard,    wire_shapes_file,
 						  wire_shapes_catalog, wire_shapes_app };
 
 const struct wire_shape *wire_shape_at(size_t i)

@@ -62,8 +62,7 @@ struct wire_shape {
 #define WIRE_JOB_FILE "job_file"
 
 extern const struct wire_shape wire_shapes_job[], wire_shapes_people[],
-	wire_shapes_yard[], wire_shapes_catalog[], wire_shapes_app[],
-	wire_shapes_file[];
+	wire_shapes_yard[], wire_shapes_catalog[], wire_shapes_app[], wire_shapes_file[];
 
 /* Over all lists; NULL: no more. */
 const struct wire_shape *wire_shape_at(size_t i);

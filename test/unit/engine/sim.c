@@ -187,7 +187,8 @@ static void story(uint64_t seed, int bad[8], struct buf *history)
 			else
 				start(&d, i);
 			if (i % 5 == 0)
-				d.engine->ops->stop(d.engine, &r, crashes == 2 ? NULL : "{}");
+				d.engine->ops->stop(d.engine, &r,
+						    crashes == 2 ? NULL : "{}");
 		}
 	}
 	run_for(&d, 20000);

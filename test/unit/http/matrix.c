@@ -35,23 +35,22 @@ static const struct {
 	const char *name; /* of the route */
 	enum object_law law;
 } object_laws[] = {
-	{ "show_user", LAW_SELF },    { "set_user", LAW_SELF },
-	{ "remove_token", LAW_SELF }, { "show_group", LAW_GROUP },
-	{ "show_quota", LAW_QUOTA },  { "has_code", LAW_NONE },
-	{ "put_code", LAW_NONE },     { "secrets_of", LAW_SELF },
-	{ "set_secret", LAW_SELF },   { "remove_secret", LAW_SELF },
-	{ "set_image", LAW_NONE },    { "remove_image", LAW_NONE },
-	{ "list_files", LAW_SELF },   { "remove_file", LAW_SELF },
-	{ "stat_file", LAW_SELF },    { "get_file", LAW_SELF },
-	{ "head_file", LAW_SELF },    { "put_file", LAW_SELF },
-	{ "make_folder", LAW_SELF },  { "move_file", LAW_SELF },
-	{ "file_usage", LAW_SELF },   { "sync_files", LAW_SELF },
-	{ "begin_upload", LAW_SELF }, { "show_upload", LAW_SELF },
-	{ "put_part", LAW_SELF },     { "finish_upload", LAW_SELF },
-	{ "cancel_upload", LAW_SELF },
-	{ "show_instance_type", LAW_NONE },
-	{ "show_app", LAW_GROUP },    { "end_app", LAW_APP },
-	{ "list_events", LAW_NONE },  { "show_node", LAW_NONE },
+	{ "show_user", LAW_SELF },     { "set_user", LAW_SELF },
+	{ "remove_token", LAW_SELF },  { "show_group", LAW_GROUP },
+	{ "show_quota", LAW_QUOTA },   { "has_code", LAW_NONE },
+	{ "put_code", LAW_NONE },      { "secrets_of", LAW_SELF },
+	{ "set_secret", LAW_SELF },    { "remove_secret", LAW_SELF },
+	{ "set_image", LAW_NONE },     { "remove_image", LAW_NONE },
+	{ "list_files", LAW_SELF },    { "remove_file", LAW_SELF },
+	{ "stat_file", LAW_SELF },     { "get_file", LAW_SELF },
+	{ "head_file", LAW_SELF },     { "put_file", LAW_SELF },
+	{ "make_folder", LAW_SELF },   { "move_file", LAW_SELF },
+	{ "file_usage", LAW_SELF },    { "sync_files", LAW_SELF },
+	{ "begin_upload", LAW_SELF },  { "show_upload", LAW_SELF },
+	{ "put_part", LAW_SELF },      { "finish_upload", LAW_SELF },
+	{ "cancel_upload", LAW_SELF }, { "show_instance_type", LAW_NONE },
+	{ "show_app", LAW_GROUP },     { "end_app", LAW_APP },
+	{ "list_events", LAW_NONE },   { "show_node", LAW_NONE },
 };
 
 /* What a body must be so that nothing but the rule can refuse it; nothing is done that
@@ -399,7 +398,7 @@ static void add_app(struct buf *out, enum caller c, enum whose w)
 {
 	static int64_t jobs[CALLER_COUNT + 2];
 	int64_t *job = &jobs[w == OWN && c != NOBODY ? (int)c
-			     : w == GROUPS	     ? CALLER_COUNT
+			     : w == GROUPS           ? CALLER_COUNT
 						     : CALLER_COUNT + 1];
 	struct answer a = { 0 };
 	char target[64], id[32];

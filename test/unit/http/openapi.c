@@ -286,12 +286,12 @@ static void some_target(const struct route *r, struct buf *out)
 	for (const char *at = r->pattern; *at;) {
 		size_t len = *at == ':' ? strcspn(at, "/") : 1;
 		if (*at == ':')
-			buf_adds(out, str_starts(at, ":job")     ? "2"
-				      : str_starts(at, ":hash")  ? NO_HASH
-				      : str_starts(at, ":scope") ? "user"
-				      : str_starts(at, ":part")  ? "0"
+			buf_adds(out, str_starts(at, ":job")      ? "2"
+				      : str_starts(at, ":hash")   ? NO_HASH
+				      : str_starts(at, ":scope")  ? "user"
+				      : str_starts(at, ":part")   ? "0"
 				      : str_starts(at, ":upload") ? NO_UPLOAD
-								 : "nobody");
+								  : "nobody");
 		else
 			buf_addc(out, *at);
 		at += len;
