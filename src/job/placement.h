@@ -26,3 +26,6 @@ struct placement {
 
 /* 127.x.y.z of a slot, never 127.0.x.x; out has room for 16 bytes. */
 void placement_address(int slot, char out[16]);
+/* The first slot of a yard's own block of addresses, by what tells it from others (NULL: the
+ * first block).  Two yards of one machine are as good as never given the same. */
+int placement_block(const char *identity);

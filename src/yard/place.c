@@ -111,8 +111,10 @@ void yard_plan_held(struct yard *y, const struct job *j)
 	fill_job(j->spec, &pj, &roles);
 	fill_life(j, &pj);
 	yard_fill_guess(y, j->spec, &pj);
-	for (size_t i = 0; i < j->task_count; i++)
+	for (size_t i = 0; i < j->task_count; i++) {
 		places[i] = j->tasks[i].place;
+		places[i].slot -= placement_block(y->config.identity);
+	}
 	d.place_count = j->task_count;
 	d.since_ms = j->placed_ms;
 	d.id = j->stop == STOP_PREEMPTED ? j->way : 0;
@@ -192,6 +194,7 @@ static void stay_awake(struct yard *y)
 }
 
 struct decisions {
+	int block; /* of addresses: the plan counts from 0 */
 	struct event *items;
 	size_t count, cap;
 };
@@ -206,6 +209,8 @@ static void decided(void *arg, const struct plan_decision *d)
 		e.kind = EV_PLACED;
 		e.places = mem_dup(d->places, d->place_count * sizeof *d->places);
 		e.place_count = d->place_count;
+		for (size_t i = 0; i < e.place_count; i++)
+			e.places[i].slot += ds->block;
 		break;
 	case PLAN_PREEMPT:
 		e.kind = EV_STOP;
@@ -237,7 +242,7 @@ static void carry_out(struct yard *y, struct event *e)
 
 void yard_plan_step(struct yard *y)
 {
-	struct decisions ds = { 0 };
+	struct decisions ds = { .block = placement_block(y->config.identity) };
 
 	yard_ask_step(y, world_now_ms(y->world), decided, &ds);
 	for (size_t i = 0; i < ds.count; i++)

@@ -63,6 +63,7 @@ static struct engine *make_engine(void *arg, const struct engine_sink *sink,
 static void boot(struct run *r)
 {
 	struct yard_config c = { .world = r->world,
+				 .identity = "sim",
 				 .make_engine = make_engine,
 				 .make_engine_arg = r };
 	struct plan_policy policy = plan_policy_default;

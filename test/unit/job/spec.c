@@ -119,6 +119,18 @@ static void addresses(void)
 		odd += strcmp(a, b) == 0;
 	}
 	IS_INT(odd, 0, "neighbours differ");
+	IS_INT(placement_block(NULL), 0,
+	       "who does not say who they are has the first block");
+	odd = 0;
+	for (int i = 0; i < 1000; i++) {
+		AUTO_FREE char *name =
+			str_printf("box:/home/user%d/.local/state/yard", i);
+		int block = placement_block(name);
+		odd += block < 0 || block > INT32_MAX - 100000 ||
+		       block == placement_block("box:/var/lib/yard");
+	}
+	OK(odd < 5, "yards of one machine have blocks of their own: %d of 1000 meet",
+	   odd);
 }
 
 static const char *words(struct task_exit e)
