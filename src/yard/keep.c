@@ -62,9 +62,12 @@ void yard_grace_begin(struct yard *y, struct live *l)
 		return;
 	if (most < grace || !yard_has_checkpoints(j))
 		most = grace;
-	until = now + within(yard_grace_end(y, j) - wall, most);
+	/* Told just now it has all of it; after a restart what is left by the wall clock, the
+	 * only one that both daemons know. */
+	until = now + (y->booting ? within(yard_grace_end(y, j) - wall, most) : grace);
 	l->keep.attempt = j->attempt;
-	grace_begin(&l->keep.grace, until, now + within(j->stop_ms + most - wall, most));
+	grace_begin(&l->keep.grace, until,
+		    now + (y->booting ? within(j->stop_ms + most - wall, most) : most));
 	yard_set_timer(y, l,
 		       most > grace ? grace_first(&l->keep.grace, now)
 				    : l->keep.grace.until_ms);
@@ -139,7 +142,9 @@ void yard_grace_due(struct yard *y, struct live *l)
 	const struct grace *g = &l->keep.grace;
 	int64_t now = world_mono_ms(y->world);
 
-	if (l->job->killed) /* by somebody who did not want to wait for this */
+	/* Killed by somebody who did not want to wait; or its stop is not on disk yet, and what
+	 * is kept here is an earlier attempt's. */
+	if (l->job->killed || l->keep.attempt != l->job->attempt)
 		return;
 	if (now >= g->max_ms || !yard_has_checkpoints(l->job)) {
 		grace_over(y, l);
