@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Deterministic simulation of the shipped yard.
  *
- *   sim                   5,000 fresh seeds (the first one is printed)
+ *   sim                   3,000 fresh seeds (the first one is printed)
  *   sim --seeds N         so many
  *   sim --seed S [-v]     just this one, told in words: how a failing seed is replayed
  *   sim --find-bug NAME   a planted bug must be found within 1,000 seeds
@@ -17,7 +17,7 @@
 #include "tap.h"
 #include "world/log.h"
 
-#define FRESH_SEEDS   5000
+#define FRESH_SEEDS   3000
 #define PLANTED_SEEDS 1000
 
 /* A broken assertion ends the program: say in which history it stood. */
