@@ -203,3 +203,16 @@ bool answer_room(const struct exchange *ex)
 {
 	return http_conn_pending(ex->conn) < answer_high(ex);
 }
+
+void answer_done(void *arg, int64_t job, bool again, const struct err *err)
+{
+	struct exchange *ex = arg;
+
+	(void)job;
+	(void)again;
+	if (err)
+		answer_error(ex, err);
+	else if (ex->conn)
+		answer_empty(ex, 204);
+	exchange_drop(ex);
+}

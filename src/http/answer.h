@@ -26,6 +26,8 @@ void answer_error(struct exchange *ex, const struct err *err); /* status by its 
 void answer_busy(struct exchange *ex, const struct err *err,
 		 int64_t wait_ms); /* 429: too often, come again after that long */
 void answer_empty(struct exchange *ex, int status);
+/* A yard_done for a held exchange: 204 once it is on disk, or the error; drops it. */
+void answer_done(void *arg, int64_t job, bool again, const struct err *err);
 /* An answer in pieces. */
 void answer_begin(struct exchange *ex, int status, const char *type);
 /* Of bytes that are no JSON: `more` are further lines of the head.  answer_sized_begin() is

@@ -173,19 +173,6 @@ void handle_app_show(struct exchange *ex)
 		answer_app(ex, 200, &a);
 }
 
-static void app_ended(void *arg, int64_t job, bool again, const struct err *err)
-{
-	struct exchange *ex = arg;
-
-	(void)job;
-	(void)again;
-	if (err)
-		answer_error(ex, err);
-	else
-		answer_empty(ex, 204);
-	exchange_drop(ex);
-}
-
 /* What runs is stopped.  A board that the yard itself shows is an ended job that goes on
  * being shown until its record goes. */
 void handle_app_end(struct exchange *ex)
@@ -205,9 +192,9 @@ void handle_app_end(struct exchange *ex)
 	}
 	exchange_hold(ex);
 	if (yard_live(y, a.id))
-		yard_stop(y, ex->who, a.id, "the app was ended", app_ended, ex);
+		yard_stop(y, ex->who, a.id, "the app was ended", answer_done, ex);
 	else if (a.state != APP_ENDED)
-		yard_delete(y, ex->who, a.id, app_ended, ex);
+		yard_delete(y, ex->who, a.id, answer_done, ex);
 	else
-		app_ended(ex, a.id, false, NULL);
+		answer_done(ex, a.id, false, NULL);
 }

@@ -142,19 +142,6 @@ static void image_set(void *arg, int64_t job, bool again, const struct err *err)
 	exchange_drop(ex);
 }
 
-static void removed(void *arg, int64_t job, bool again, const struct err *err)
-{
-	struct exchange *ex = arg;
-
-	(void)job;
-	(void)again;
-	if (err)
-		answer_error(ex, err);
-	else if (ex->conn)
-		answer_empty(ex, 204);
-	exchange_drop(ex);
-}
-
 static void record(struct exchange *ex, const struct yard_doc *doc, const char *action,
 		   yard_done done)
 {
@@ -218,7 +205,7 @@ void handle_image_remove(struct exchange *ex)
 	} else {
 		AUTO_FREE char *name = doc_name(ex, i->scope);
 		record(ex, &(struct yard_doc){ CATALOG_IMAGE_KIND, name, NULL },
-		       "image.remove", removed);
+		       "image.remove", answer_done);
 	}
 }
 
@@ -322,5 +309,5 @@ void handle_machine_remove(struct exchange *ex)
 		return;
 	}
 	record(ex, &(struct yard_doc){ CATALOG_MACHINE_KIND, m.name, NULL },
-	       "instance-type.remove", removed);
+	       "instance-type.remove", answer_done);
 }

@@ -50,23 +50,10 @@ void handle_change(struct exchange *ex)
 			  answer_changed, ex);
 }
 
-static void deleted(void *arg, int64_t job, bool again, const struct err *err)
-{
-	struct exchange *ex = arg;
-
-	(void)job;
-	(void)again;
-	if (err)
-		answer_error(ex, err);
-	else
-		answer_empty(ex, 204);
-	exchange_drop(ex);
-}
-
 void handle_delete(struct exchange *ex)
 {
 	exchange_hold(ex);
-	yard_delete(ex->server->config.yard, ex->who, ex->job, deleted, ex);
+	yard_delete(ex->server->config.yard, ex->who, ex->job, answer_done, ex);
 }
 
 /* ---- clone ---- */

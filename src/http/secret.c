@@ -112,19 +112,6 @@ void handle_secrets_of(struct exchange *ex)
 	answer_json(ex, 200, out);
 }
 
-static void changed(void *arg, int64_t job, bool again, const struct err *err)
-{
-	struct exchange *ex = arg;
-
-	(void)job;
-	(void)again;
-	if (err)
-		answer_error(ex, err);
-	else if (ex->conn)
-		answer_empty(ex, 204);
-	exchange_drop(ex);
-}
-
 static void record(struct exchange *ex, const char *action, const char *name,
 		   const char *body)
 {
@@ -132,7 +119,7 @@ static void record(struct exchange *ex, const char *action, const char *name,
 
 	exchange_hold(ex);
 	yard_change(ex->server->config.yard, ex->who,
-		    &(struct yard_change){ &doc, 1, action, name }, changed, ex);
+		    &(struct yard_change){ &doc, 1, action, name }, answer_done, ex);
 }
 
 static void wipe(const char *text, size_t len)

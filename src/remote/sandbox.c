@@ -2,7 +2,6 @@
 /* sandbox.c - what is left of a process when it talks to a stranger's server. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/landlock.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -14,46 +13,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/lessen.h"
 #include "base/mem.h"
 #include "remote/remote.h"
 
 #define MEMORY_BYTES (4ull << 30)
 #define FILES_OPEN   256
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
-static void lower(int what, rlim_t value)
-{
-	struct rlimit r;
-
-	if (getrlimit(what, &r) < 0 ||
-	    (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
-		return;
-	r.rlim_cur = r.rlim_max = value;
-	setrlimit(what, &r);
-}
-
-static int become(int64_t uid, struct err *err)
-{
-	uid_t id = (uid_t)uid;
-
-	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
-	    setresuid(id, id, id) < 0)
-		return err_sys(err, "become uid %u", id);
-	if (setuid(0) == 0)
-		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u",
-			       id);
-	return 0;
-}
 
 #define FS_READ (LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_READ_DIR)
 #define FS_MAKE                                                                          \
@@ -178,12 +143,11 @@ int remote_sandbox(int folder, int64_t uid, int64_t bytes_max, struct err *err)
 {
 	pid_t parent = getppid();
 
-	lower(RLIMIT_CORE, 0);
-	lower(RLIMIT_NOFILE, FILES_OPEN);
-	lower(RLIMIT_FSIZE, bytes_max > 0 ? (rlim_t)bytes_max : RLIM_INFINITY);
-	if (!SANITIZED) /* which reserves terabytes of addresses */
-		lower(RLIMIT_AS, MEMORY_BYTES);
-	if (uid >= 0 && geteuid() == 0 && become(uid, err) < 0)
+	lessen_limit(RLIMIT_CORE, 0);
+	lessen_limit(RLIMIT_NOFILE, FILES_OPEN);
+	lessen_limit(RLIMIT_FSIZE, bytes_max > 0 ? (rlim_t)bytes_max : RLIM_INFINITY);
+	lessen_memory(MEMORY_BYTES);
+	if (uid >= 0 && geteuid() == 0 && lessen_to_uid(uid, err) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "give up new privileges");

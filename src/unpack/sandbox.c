@@ -2,7 +2,6 @@
 /* sandbox.c - what is left of a process when it opens an archive of a stranger. */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <sched.h>
@@ -15,46 +14,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/lessen.h"
 #include "base/mem.h"
 #include "unpack/unpack.h"
 
 #define MEMORY_BYTES (1u << 30)
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
-static void lower(int what, rlim_t value)
-{
-	struct rlimit r;
-
-	/* Never raised: a machine may forbid even root that. */
-	if (getrlimit(what, &r) < 0 ||
-	    (r.rlim_max != RLIM_INFINITY && r.rlim_max < value))
-		return;
-	r.rlim_cur = r.rlim_max = value;
-	setrlimit(what, &r);
-}
-
-static int become(int64_t uid, struct err *err)
-{
-	uid_t id = (uid_t)uid;
-
-	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 ||
-	    setresuid(id, id, id) < 0)
-		return err_sys(err, "become uid %u", id);
-	if (setuid(0) == 0)
-		return err_set(err, ERR_INTERNAL, "root came back after becoming uid %u",
-			       id);
-	return 0;
-}
 
 /* Which rights a kernel's Landlock knows: an unknown bit would be refused. */
 static uint64_t landlock_rights(long abi)
@@ -166,12 +130,11 @@ static int filter_calls(struct err *err)
 int unpack_sandbox(int target, int64_t uid, const struct unpack_limits *limits,
 		   struct err *err)
 {
-	lower(RLIMIT_CORE, 0);
-	lower(RLIMIT_NOFILE, 64);
-	lower(RLIMIT_FSIZE, (rlim_t)limits->bytes);
-	if (!SANITIZED) /* which reserves terabytes of addresses */
-		lower(RLIMIT_AS, MEMORY_BYTES);
-	if (uid >= 0 && geteuid() == 0 && become(uid, err) < 0)
+	lessen_limit(RLIMIT_CORE, 0);
+	lessen_limit(RLIMIT_NOFILE, 64);
+	lessen_limit(RLIMIT_FSIZE, (rlim_t)limits->bytes);
+	lessen_memory(MEMORY_BYTES);
+	if (uid >= 0 && geteuid() == 0 && lessen_to_uid(uid, err) < 0)
 		return -1;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, "give up new privileges");
